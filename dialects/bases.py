@@ -1,8 +1,8 @@
 """
-Operators whatever their operands are, tensors or tiles: parameters, builders, inferred shapes.
+Bases of the operators on tensors and of those on tiles: parameters, builders, inferred shapes.
 
-A dialect derives from these, adds its operand and result types and the name, and says which type
-a result has by default. Operators that only move elements have theirs in `rearrangement_bases`.
+A dialect derives from these, and adds the name, the types of operands and results, and the default
+type of a result. The bases of operators that only move elements are in `rearrangement_bases`.
 """
 
 from abc import ABC, abstractmethod
@@ -31,7 +31,7 @@ from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, check_static, format_shape
 
 TF32 = "tf32"
-"""The `precision` of a product that may round its f32 operands."""
+"""The `precision` of a matmul that may round its f32 operands."""
 
 
 def shape_of(value: SSAValue) -> Shape:
@@ -105,7 +105,7 @@ class BinaryBase(InferredShapeOp, ABC):
 
 
 class CompareBase(BinaryBase, ABC):
-    """Whether two values are as `predicate` says."""
+    """A comparison of two values by `predicate`."""
 
     predicate = prop_def(string_parameter("predicate", "lt"))
 
@@ -152,10 +152,10 @@ def _together(values: Iterable[SSAValue]) -> Shape:
 
 class MatmulBase(InferredShapeOp, ABC):
     """
-    A product of matrices, whose leading dimensions broadcast.
+    A matmul, whose leading dimensions broadcast.
 
     With `precision = "tf32"` the operands, which are f32 then, may be rounded to tf32 (a fraction
-    of 10 bits): one product on the tensor cores. Without, it is as precise as f32 is.
+    of 10 bits): tensor cores multiply once. Without it the result is as precise as f32.
     """
 
     precision = opt_prop_def(string_parameter("precision", TF32))

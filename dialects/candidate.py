@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float64Type,
     FloatAttr,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -32,19 +33,21 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.diagnostics import fail, invalid
+from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.launch import WORKSPACE, WorkspaceAttr
 from mirage_mlir.suggestions import suggestion
 
 IMPLEMENTS = "kernel.implements"
-"""Of a function: the one that it claims to compute. It is not verified."""
+"""On a function that is not verified: the function that it claims to compute."""
 
 CANDIDATE = "kernel.candidate"
-"""Of a function that `superoptimize` found: what it says of it."""
+"""On a function that `superoptimize` found: its description."""
+
+ALTERNATIVE = "kernel.alternative"
+"""On a function that is verified, but not the best: its rank and its modelled time."""
 
 UNVERIFIED = "kernel.unverified"
-"""Of a function that was returned though nothing proves it: why not."""
-
-MARKS = (IMPLEMENTS, CANDIDATE, UNVERIFIED)
+"""On a function that was returned without a proof: the reason."""
 
 
 @irdl_attr_definition
@@ -52,10 +55,10 @@ class CandidateAttr(ParametrizedAttribute):
     """
     `#kernel.candidate<"grid(i) loop(j)", 1.1e-05 : f64, false, [array<i64: 4, 7>]>`.
 
-    Its structure, modelled seconds, whether it has each operator alone, and for each part of it
-    pairs of a value of the program and one of the candidate that should be equal. Values have
-    numbers: the arguments, then the results of operations in order. Pairs help to compare large
-    functions part by part; each part is compared, so wrong pairs prove nothing.
+    Its structure, its modelled seconds, whether each operator is a kernel of its own, and, for each
+    part of it, pairs of a value of the program and one of the candidate that should be equal.
+    Values are numbered: the arguments, then the results of operations in order. Large functions
+    are compared part by part along these pairs; a wrong pair makes the comparison fail.
     """
 
     name = "kernel.candidate"
@@ -94,6 +97,20 @@ class CandidateAttr(ParametrizedAttribute):
 
 
 @irdl_attr_definition
+class AlternativeAttr(ParametrizedAttribute):
+    """`#kernel.alternative<1 : i64, 1.1e-05 : f64>`: its rank and its modelled seconds."""
+
+    name = "kernel.alternative"
+
+    rank: IntegerAttr[I64]
+    seconds: FloatAttr[Float64Type]
+
+    def verify(self) -> None:
+        if (rank := self.rank.value.data) < 1:
+            raise VerifyException(f"the rank of an alternative is at least 1, not {rank}")
+
+
+@irdl_attr_definition
 class UnverifiedAttr(ParametrizedAttribute):
     """`#kernel.unverified<"not proved: ...">`: why nothing shows what a function computes."""
 
@@ -109,7 +126,7 @@ def program_of(function: FuncOp) -> str | None:
 
 
 def candidate_of(function: FuncOp) -> CandidateAttr | None:
-    """What the search says of `function`; None where it did not write it."""
+    """The search's description of `function`; None if no search wrote it."""
     found = function.attributes.get(CANDIDATE)
     return found if isinstance(found, CandidateAttr) else None
 
@@ -120,8 +137,13 @@ def mark(function: FuncOp, program: str) -> None:
 
 
 def describe(function: FuncOp, about: CandidateAttr) -> None:
-    """Note what the search says of `function`."""
+    """Write the search's description of `function`."""
     function.attributes[CANDIDATE] = about
+
+
+def mark_alternative(function: FuncOp, rank: int, seconds: float) -> None:
+    """Say that `function` is verified, but not the best."""
+    function.attributes[ALTERNATIVE] = AlternativeAttr(i64_attr(rank), FloatAttr(seconds, f64))
 
 
 def mark_unverified(function: FuncOp, reason: str) -> None:
@@ -130,13 +152,13 @@ def mark_unverified(function: FuncOp, reason: str) -> None:
 
 
 def unmark(function: FuncOp) -> None:
-    """Take away what is said of `function` as a candidate."""
-    function.attributes.pop(IMPLEMENTS, None)
-    function.attributes.pop(CANDIDATE, None)
+    """Remove what is said of `function` as a candidate, or as an alternative."""
+    for name in (IMPLEMENTS, CANDIDATE, ALTERNATIVE):
+        function.attributes.pop(name, None)
 
 
 def kept_programs(module: ModuleOp) -> dict[str, list[FuncOp]]:
-    """By the name of each program that is kept, the functions that claim to compute it."""
+    """The functions that claim to compute each kept program, by the program's name."""
     found: dict[str, list[FuncOp]] = {}
     for op in module.body.block.ops:
         if isinstance(op, FuncOp) and (program := program_of(op)) is not None:
@@ -155,7 +177,7 @@ def require_verified(module: ModuleOp) -> None:
 
 
 def verify_candidates(module: ModuleOp) -> None:
-    """Raises `InvalidOperation` for marks of another kind, and claims about what is not there."""
+    """Raises `InvalidOperation` for attributes of a wrong kind, and for claims about no program."""
     functions = {op.sym_name.data: op for op in module.body.ops if isinstance(op, FuncOp)}
     for function in functions.values():
         _verify_names(function)
@@ -169,6 +191,7 @@ def _verify_names(function: FuncOp) -> None:
     kinds = {
         IMPLEMENTS: SymbolRefAttr,
         CANDIDATE: CandidateAttr,
+        ALTERNATIVE: AlternativeAttr,
         UNVERIFIED: UnverifiedAttr,
         WORKSPACE: WorkspaceAttr,
     }

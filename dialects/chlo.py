@@ -1,4 +1,4 @@
-"""The part of the `chlo` dialect, functions that StableHLO has not, that JAX's programs have."""
+"""The operations of the `chlo` dialect that JAX's programs have, beside those of StableHLO."""
 
 from xdsl.ir import Dialect
 

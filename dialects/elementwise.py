@@ -1,4 +1,4 @@
-"""What operations have of the rows of elementwise operators: parameters, checks, whole classes."""
+"""Parameters, checks and classes of operations, made from the table of elementwise operators."""
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def _value(attribute: Attribute) -> Value:
 
 
 class RowBase(UnaryBase, ABC):
-    """An elementwise function of one value of which its row says everything."""
+    """An elementwise function of one value that its row defines completely."""
 
     def __init__(
         self, input: SSAValue, *values: Value, result_type: Attribute | None = None
@@ -75,7 +75,7 @@ def _attribute(parameter: Parameter, value: Value) -> Attribute:
 
 
 def _property(parameter: Parameter) -> object:
-    """The definition of the property that a parameter is."""
+    """The definition of the property for a parameter."""
     match parameter:
         case Number(name=name):
             return prop_def(f32_parameter(name))

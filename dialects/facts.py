@@ -1,15 +1,15 @@
 """
-Attributes that carry what passes have decided: names and values, read and written by one grammar.
+Attributes with named fields, which carry decisions of passes; all have one grammar.
 
     <threads = 128, rotation = [8, 2], cluster_reduction>
 
-What is left out has the default of its field. In IRDL, and where only MLIR's own attributes are
-understood, such an attribute is a dictionary.
+A field that is left out has its default. In IRDL, and for tools that know only MLIR's own
+attributes, such an attribute is a dictionary.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import (
     I64,
@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -29,13 +29,13 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.suggestions import suggestion
 
-Value = int | bool | tuple[int | str, ...]
-"""A number; whether something is so; a list of numbers or of texts."""
+Value = int | bool | str | tuple[int | str, ...]
+"""A number, a flag, a text, or a list of numbers or of texts."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is derived from this has fields with defaults, each a `Value`."""
+    """The base of classes whose fields are `Value`s with defaults."""
 
     def verify(self) -> None:
         """Raise `VerifyException` for values that contradict each other."""
@@ -49,6 +49,8 @@ def _to_attribute(value: Value) -> Attribute:
         return UnitAttr()
     if isinstance(value, int):
         return IntegerAttr(value, i64)
+    if isinstance(value, str):
+        return StringAttr(value)
     if texts := [StringAttr(each) for each in value if isinstance(each, str)]:
         return ArrayAttr(texts)
     return DenseArrayBase.from_list(i64, [each for each in value if isinstance(each, int)])
@@ -60,6 +62,8 @@ def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
             return True
         case IntegerAttr() if type(default) is int:
             return attribute.value.data
+        case StringAttr() if isinstance(default, str):
+            return attribute.data
         case _ if isinstance(default, tuple) and isa(attribute, DenseArrayBase[I64]):
             return tuple(attribute.get_values())
         case _ if isinstance(default, tuple) and isa(attribute, ArrayAttr[StringAttr]):
@@ -69,7 +73,7 @@ def _to_value(name: str, attribute: Attribute, default: Value) -> Value:
 
 
 def to_dictionary(facts: Facts) -> DictionaryAttr:
-    """What differs from the defaults."""
+    """The fields that differ from their defaults."""
     values = {each.name: getattr(facts, each.name) for each in fields(facts)}
     defaults = type(facts)()
     decided = {name: value for name, value in values.items() if value != getattr(defaults, name)}
@@ -102,6 +106,8 @@ def parse_facts(parser: AttrParser, kind: type[Facts]) -> Sequence[Attribute]:
         )
         if values is not None:
             return name, _to_attribute(tuple(values))
+        if (text := parser.parse_optional_str_literal()) is not None:
+            return name, StringAttr(text)
         if (value := parser.parse_integer()) == getattr(kind(), name, None):
             parser.raise_error(f"'{name}' is left out rather than {value}")
         return name, _to_attribute(value)
@@ -121,19 +127,46 @@ def parse_facts(parser: AttrParser, kind: type[Facts]) -> Sequence[Attribute]:
 
 
 def print_facts(printer: Printer, facts: Facts) -> None:
-    """Write what differs from the defaults, as `parse_facts` reads it."""
+    """Write the fields that differ from their defaults, as `parse_facts` reads them."""
     texts: list[str] = []
     for each in fields(facts):
         value: Value = getattr(facts, each.name)
         if value == each.default:
             continue
-        written = as_list(value) if isinstance(value, tuple) else value
+        written = as_list(value) if isinstance(value, tuple) else as_text(value)
         texts.append(each.name if value is True else f"{each.name} = {written}")
     with printer.in_angle_brackets():
         printer.print_string(", ".join(texts))
 
 
+def as_text(value: int | str) -> str:
+    """`1`, or `"a"`."""
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
 def as_list(values: Sequence[int | str]) -> str:
     """`[1, 2]`, or `["a", "b"]`."""
-    texts = [f'"{each}"' if isinstance(each, str) else str(each) for each in values]
-    return f"[{', '.join(texts)}]"
+    return f"[{', '.join(map(as_text, values))}]"
+
+
+class FactsAttr(ParametrizedAttribute):
+    """An attribute that carries an instance of `KIND`."""
+
+    facts: DictionaryAttr
+
+    KIND: ClassVar[type[Facts]]
+
+    @classmethod
+    def of(cls, facts: Facts) -> Self:
+        """The attribute that carries `facts`, which are of its `KIND`."""
+        return cls.new([to_dictionary(facts)])
+
+    def verify(self) -> None:
+        to_facts(self.KIND, self.facts.data).verify()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return parse_facts(parser, cls.KIND)
+
+    def print_parameters(self, printer: Printer) -> None:
+        print_facts(printer, to_facts(self.KIND, self.facts.data))

@@ -1,10 +1,10 @@
 """
-The rules of a threadblock graph as a whole: what no operation can check alone.
+The rules of a threadblock graph as a whole, which no operation can check alone.
 
-Three things are known of every tile, and found in one walk over the graph: when it is computed
-(`threadblock.Stage`), along which grid axes the blocks hold different tiles (`Variation`), and how
-many of its elements are valid (`Extent`). They say which operations make sense and which stores
-fill their result.
+One walk over the graph finds three properties of every tile: when it is computed
+(`threadblock.Stage`), along which grid axes the blocks hold different tiles (`Variation`), and
+which of its elements are valid (`Extent`). They decide which operations are allowed and which
+stores fill their result.
 """
 
 from collections.abc import Sequence
@@ -39,18 +39,18 @@ MAX_CLUSTER = 16
 
 
 class Variation(IntEnum):
-    """What the blocks along one grid axis hold; of several operands the greatest counts."""
+    """How a tile varies over the blocks along one grid axis; a result takes the greatest value."""
 
     SAME = 0
-    """The same tile, because nothing that it came from is cut by the axis."""
+    """All blocks hold the same tile, because no tile on which it depends is cut by the axis."""
     SUMMED = 1
-    """The same tile, because it was accumulated across the axis."""
+    """All blocks hold the same tile, because it was accumulated across the axis."""
     DIFFERENT = 2
-    """Tiles of their own."""
+    """Each block holds a tile of its own."""
 
 
 Extents = tuple[frozenset[Extent], ...]
-"""For each dimension of a tile what limits the valid elements; only those that are ever ragged."""
+"""For each dimension of a tile the limits of its valid elements; empty if it is never ragged."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,13 @@ def _verify_counts(graph: GraphDefinedOp) -> None:
 
 
 def _verify_schedule(graph: GraphDefinedOp) -> None:
-    """What has been decided agrees with the graph's loops and results."""
+    """The schedule and the memory plan agree with the graph's grid, loops and results."""
     iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
     if stages > iterations:
         raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
+    first, width = graph.grid_sizes[0], graph.schedule.raster_width
+    if width and (width < 0 or first % width):
+        raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
         raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
@@ -279,7 +282,7 @@ class _Walk:
         self._verify_stored_extents(op, number, extents)
 
     def _verify_stored_stage(self, op: StoreOp) -> None:
-        """What the loop computes is stored in each iteration, at places of its own."""
+        """A tile of the loop is stored in each iteration, at a different place each time."""
         looped = self.stages[op.tile] == Stage.LOOP
         if looped and not op.in_loop:
             raise invalid(op, "stores a value of the loop, and has no loop_map")
@@ -373,7 +376,7 @@ def _limits(extent: Extent) -> frozenset[Extent]:
 
 
 def _first(extents: Extents, axes: Sequence[Axis]) -> Extents:
-    """What is valid somewhere along `axes`: an accumulator skips what is not."""
+    """The extents without limits along `axes`: an accumulator skips invalid elements."""
     return tuple(
         frozenset[Extent]().union(*(_limits(limit.first(axes)) for limit in limits))
         for limits in extents

@@ -39,7 +39,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
-from mirage_mlir.dialects.candidate import CandidateAttr, UnverifiedAttr
+from mirage_mlir.dialects.candidate import AlternativeAttr, CandidateAttr, UnverifiedAttr
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
     I64ArrayConstr,
@@ -48,6 +48,7 @@ from mirage_mlir.dialects.common import (
     i64_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
+from mirage_mlir.dialects.interface import InterfaceAttr, PackingAttr, TensorMapAttr
 from mirage_mlir.dialects.kernel_bases import (
     AlongDimOp,
     InputOp,
@@ -238,8 +239,8 @@ class IotaOp(TensorOp):
     """
     Each element is its index along `dim`, a number of the element type.
 
-    Of a size with an index that the element type has not, an iota is refused: f16 has whole
-    numbers up to 2048, bf16 up to 256, f32 up to 2^24.
+    An iota whose largest index the element type cannot represent is refused: f16 has whole numbers
+    up to 2048, bf16 up to 256, f32 up to 2^24.
     """
 
     name = "kernel.iota"
@@ -272,8 +273,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
     first; `cluster` the blocks along each axis that may see each other's shared memory. `schedule`
-    and `memory` are what the passes of the lowering decide about the kernel. The block
-    arguments are the inputs; `threadblock.store` number i makes result i.
+    and `memory` are decisions of the passes of the lowering. The block arguments are the inputs;
+    `threadblock.store` number i writes result i.
 
         %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
         ^bb0(%a: tensor<64x64xf16>):
@@ -382,5 +383,8 @@ Kernel = Dialect(
         *(*REPETITION_OPS, *REARRANGING_OPS),
         *(MatmulOp, ConstantOp, IotaOp, GraphDefinedOp),
     ],
-    [TargetAttr, CandidateAttr, UnverifiedAttr, LaunchAttr, WorkspaceAttr],
+    [
+        *(TargetAttr, CandidateAttr, AlternativeAttr, UnverifiedAttr),
+        *(LaunchAttr, WorkspaceAttr, InterfaceAttr, TensorMapAttr, PackingAttr),
+    ],
 )

@@ -1,5 +1,5 @@
 """
-Where a tile lives: what the lowering adds to the operations of the threadblock dialect.
+Layouts of tiles: attributes that the lowering adds to operations of the threadblock dialect.
 
     #acc = #threadblock.registers<{register = [[0, 1], [8, 0]],
                                    lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}>
@@ -51,7 +51,7 @@ def layout_of(value: SSAValue) -> Layout | None:
 
 
 def set_layout(op: Operation, layout: Layout) -> None:
-    """Say where the result of `op` lives."""
+    """Set the layout of the result of `op`."""
     attribute: Attribute = layout
     op.attributes[LAYOUT] = attribute
 
@@ -65,13 +65,13 @@ def verify_layout(op: Operation) -> None:
 
 
 def shared_buffer(op: Operation) -> SharedBuffer:
-    """What is known of the memory of the tile of `op` in shared memory."""
+    """The buffer of the tile of `op` in shared memory, as far as it is decided."""
     attribute = op.attributes.get(BUFFER)
     return attribute.buffer if isinstance(attribute, SharedBufferAttr) else SharedBuffer()
 
 
 def set_shared_buffer(op: Operation, buffer: SharedBuffer) -> None:
-    """Say so; nothing is written where nothing has been decided."""
+    """Set the buffer of the tile of `op`; one without decisions is not written."""
     attribute: Attribute = SharedBufferAttr.of(buffer)
     op.attributes[BUFFER] = attribute
     if buffer == SharedBuffer():
@@ -79,7 +79,7 @@ def set_shared_buffer(op: Operation, buffer: SharedBuffer) -> None:
 
 
 def verify_buffer(op: Operation) -> None:
-    """Raises `InvalidOperation` where `op` has a buffer that is none, or no tile in it."""
+    """Raises `InvalidOperation` where `op` has an invalid buffer, or no tile in shared memory."""
     if (found := op.attributes.get(BUFFER)) is None:
         return
     if not isinstance(found, SharedBufferAttr):
@@ -89,7 +89,7 @@ def verify_buffer(op: Operation) -> None:
 
 
 def verify_room(load: Operation, shape: tuple[int, ...]) -> None:
-    """Raises `InvalidOperation` where there is no room for what a load brings to shared memory."""
+    """Raises `InvalidOperation` where the layout of a load is too small for its tile."""
     if not isinstance(layout := load.attributes.get(LAYOUT), SharedAttr):
         return
     (rows, columns), room = as_matrix(shape), layout.layout.room
@@ -109,12 +109,11 @@ def verify_batched(op: Operation, batched: DenseArrayBase[I64] | None) -> None:
 @irdl_op_definition
 class ConvertLayoutOp(IRDLOperation):
     """
-    The same tile in another place: the `layout` attribute says where.
+    A copy of a tile in the layout of the `layout` attribute.
 
-    Of a sum that lies in several blocks of a cluster each part may be `relative` to the block's own
-    maximum; who reads the tile brings all parts to the largest. The left operands of matmuls that
-    are computed as one share a buffer: with `batched` the tile lies in that of a group, from a line
-    on.
+    Partial sums of the blocks of a cluster may be `relative` to row maxima of their blocks; readers
+    rescale them to the largest of these. With `batched` the tile lies in the shared buffer of a
+    batch of matmuls, from a line on.
     """
 
     T: ClassVar = VarConstraint("T", AnyAttr())

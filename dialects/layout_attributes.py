@@ -60,14 +60,15 @@ class RegistersAttr(ParametrizedAttribute):
                                 lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
                                 warp = [[16, 0], partial]}>
 
-    * `register`: of the bits of the number of a register, lowest first. `5:[0, 8]` stands for five
-      registers, or groups of registers, each 8 columns after the one before. Also `4:[0, 8]` behind
-      a run of registers that hold neighbours: an access takes the run, and not four runs. Left out
-      where a thread holds one element.
-    * `lane`: of the five bits of the number of a lane in its warp. `[0, 0]` is a bit along which
-      lanes hold the same; `partial` one along which each holds a part of a sum or maximum.
-    * `warp`: of the bits of the number of a warp in the block, or in a cluster whose blocks share
-      their threads. Left out for one warp.
+    * `register`: the steps of the bits of a register's number, lowest first. `5:[0, 8]` stands for
+      five registers, or groups of registers, each 8 columns after the one before. `4:[0, 8]` after
+      a run of registers with neighbouring elements says that one access takes the run, but not
+      four runs. Left out where a thread holds one element.
+    * `lane`: the steps of the five bits of a lane's number in its warp. `[0, 0]` is a bit along
+      which lanes hold the same elements, `partial` one along which they hold partial sums or
+      maxima.
+    * `warp`: the steps of the bits of a warp's number in the block, or in a cluster whose blocks
+      share their threads. Left out for one warp.
     """
 
     name = "threadblock.registers"
@@ -134,7 +135,7 @@ class RegistersAttr(ParametrizedAttribute):
 
 
 def _verify_apart(modes: Sequence[Sequence[int]]) -> None:
-    """Each element is held once: every mode steps past what those of smaller steps reach."""
+    """Each element is held once: the step of a mode exceeds the range of all smaller modes."""
     for mode in modes:
         if min(mode[1:]) < 0 or all(mode[1:]):
             raise VerifyException(f"step {list(mode[1:])} goes neither along rows nor columns")
@@ -162,14 +163,13 @@ class SharedAttr(ParametrizedAttribute):
     * `shape`: rows and columns that there is memory for, padding included.
     * `order`: the dimensions, that of neighbours in memory first: `[1, 0]` is row-major, `[0, 1]`
       column-major.
-    * `swizzle`: bytes of a line, 32, 64 or 128, whose 16-byte pieces change places from line to
-      line. Lines side by side are in panels, one panel behind the other. Default 0: lines as long
-      as `shape` says, whose pieces stay in place.
-    * `element_bits`: bits of an element; for swizzled tiles only, where places depend on it.
-    * `copies`: parts that a reader combines, each of a group of warps. Default 1.
-    * `blocks`: blocks of a cluster that each keep such copies; a reader combines them all. Default
-      1.
-    * `combine`: how, `sum` or `max`. Default `sum`.
+    * `swizzle`: bytes of a line, 32, 64 or 128, whose 16-byte pieces are permuted from line to
+      line. A wider tile consists of panels of such lines, one panel after the other. Default 0:
+      unswizzled lines of the length that `shape` gives.
+    * `element_bits`: bits of an element; only for swizzled tiles, whose addresses depend on it.
+    * `copies`: partial results of groups of warps, which a reader combines. Default 1.
+    * `blocks`: blocks of a cluster that hold such copies; a reader combines all. Default 1.
+    * `combine`: how they are combined, `sum` or `max`. Default `sum`.
     """
 
     name = "threadblock.shared"

@@ -1,4 +1,4 @@
-"""Layouts as text: named fields, modes and steps, which `layout_attributes` puts together."""
+"""The syntax of layouts: named fields, modes and steps."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def parse_bits(parser: AttrParser) -> ArrayAttr[Numbers]:
 
 
 def parse_modes(parser: AttrParser) -> ArrayAttr[Numbers]:
-    """Modes: steps of which each is twice the one before are one of a power of two."""
+    """Parse modes; steps that double form one mode, whose size is a power of two."""
     modes: list[list[int]] = []
     open_ended = False
 

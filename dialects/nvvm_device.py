@@ -1,4 +1,4 @@
-"""What the `nvvm` dialect has for device memory that blocks share, and for products in tf32."""
+"""Operations of the `nvvm` dialect for device memory that blocks share, and for tf32."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mirage_mlir.dialects.nvvm_attributes import (
 
 
 class RoundingMode(StrEnum):
-    """How a number that has no place in a type becomes one that has: the nearest, ties away."""
+    """How a number is rounded that a type cannot represent: to nearest, ties away from zero."""
 
     NEAREST_AWAY = "rna"
 
@@ -43,7 +43,7 @@ class RoundingModeAttr(BracketedEnumAttribute[RoundingMode]):
 
 
 class Saturation(StrEnum):
-    """What becomes of a number that is too large: what rounding makes of it."""
+    """Whether a number that is too large saturates; here it does not."""
 
     NONE = "none"
 
@@ -85,9 +85,9 @@ class ConvertFloatToTf32Op(IRDLOperation):
 @irdl_op_definition
 class MemoryBarrierOp(IRDLOperation):
     """
-    What this thread wrote before, the threads of `scope` see before what it does next.
+    A memory fence: threads of `scope` see this thread's earlier writes before its later ones.
 
-    Together with a barrier of the block that holds for what all its threads wrote.
+    With a barrier of the block behind it, the same holds for the writes of all its threads.
     """
 
     name = "nvvm.memory.barrier"
@@ -101,19 +101,19 @@ class MemoryBarrierOp(IRDLOperation):
 
 
 ATOMIC_COUNT = 15
-"""LLVM's `uinc_wrap`: one more, or 0 where that would be above the operand."""
+"""LLVM's `uinc_wrap`: increment, or 0 where the result would be above the operand."""
 
 ACQUIRE_AND_RELEASE = 6
-"""LLVM's `acq_rel`: what a thread did before comes before it, what it does next after it."""
+"""LLVM's `acq_rel`: earlier accesses of the thread come before it, later ones after it."""
 
 
 @irdl_op_definition
 class AtomicCountOp(IRDLOperation):
     """
-    Count in device memory: add 1 to the i32 behind `ptr`, or make it 0 where it is `val` or more.
+    Increment the i32 at `ptr`, or set it to 0 where it is `val` or more.
 
-    The result is what was there before, so that of `val + 1` threads the last one gets `val`, and
-    the next round finds 0. Orders memory accesses of the threads of the device that count here.
+    The result is the old value: of `val + 1` threads the last one gets `val`, and leaves 0 for the
+    next round. Orders memory accesses of the threads of the device that increment this counter.
     """
 
     name = "llvm.atomicrmw"
@@ -152,10 +152,10 @@ _KEPT_LOAD = "ld.global.L2::cache_hint.v4.b32 {$0, $1, $2, $3}, [$4], $5;"
 
 def kept_load(address: SSAValue, policy: SSAValue) -> InlineAsmOp:
     """
-    Four words of device memory at `address`, which L2 keeps as `policy` (i64) says, as a struct.
+    Load four words of device memory at `address` with an L2 cache `policy` (i64), as a struct.
 
-    No operation of the dialect says how long L2 keeps what is loaded. Other memory accesses do not
-    change places with it.
+    The dialect has no operation for it, so it is inline PTX. Other memory accesses do not move
+    across it.
     """
     kind = LLVMStructType.from_type_list([i32] * KEPT_WORDS)
     constraints = ",".join(["=r"] * KEPT_WORDS + ["l", "l", "~{memory}"])

@@ -1,5 +1,5 @@
 """
-What is in flight when: what `software-pipeline` adds to the threadblock dialect.
+Operations that `software-pipeline` adds to the threadblock dialect: sections, copies, waits.
 
     %x = threadblock.load %xa grid_map [_] loop_map [1] {layout = #x} : ...
     %w = threadblock.load %wa grid_map [1] loop_map [0] {layout = #w} : ...
@@ -58,7 +58,7 @@ from mirage_mlir.dialects.threadblock_bases import TileConstr
 PRODUCER, PROLOGUE, MAIN_LOOP, EPILOGUE = "producer", "prologue", "main_loop", "epilogue"
 
 SECTIONS = (PRODUCER, PROLOGUE, MAIN_LOOP, EPILOGUE)
-"""In their order; of these only the prologue is always there."""
+"""The sections in their order; only the prologue is always there."""
 
 
 def _verify_counts(op: IRDLOperation, **counts: IntegerAttr[I64] | None) -> None:
@@ -75,11 +75,11 @@ def _optional(count: int | None) -> IntegerAttr[I64] | None:
 @irdl_op_definition
 class SectionOp(IRDLOperation):
     """
-    Here starts the `"prologue"`, the `"main_loop"` or the `"epilogue"` of the warps that compute.
+    The start of the `"prologue"`, the `"main_loop"` or the `"epilogue"` of the consumer warps.
 
-    What stands in the main loop happens in each iteration. A block without a loop has no main
-    loop, and an epilogue only where something follows a sum across blocks. In front of these stands
-    the section of the `"producer"`, one thread of the `producer_warps` that runs beside them.
+    The operations of the main loop run in each iteration. A block without a loop has no main loop;
+    it has an epilogue only if operations follow a sum across blocks. The section `"producer"` comes
+    first: one thread of the `producer_warps` runs it beside the others.
     """
 
     name = "threadblock.section"
@@ -107,11 +107,11 @@ class SectionOp(IRDLOperation):
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
     """
-    All threads of the block that compute synchronize; with `cluster`, those of all its blocks.
+    All consumer threads of the block synchronize; with `cluster`, those of all its blocks.
 
-    With `pending`, each first waits until at most that many groups of the copies that it has
-    issued are in flight. With `async_proxy_fence`, copies or warpgroups, which take another way to
-    shared memory than threads do, may rely on what threads did in front of the barrier.
+    With `pending`, each thread first waits until at most that many groups of its copies are in
+    flight. `async_proxy_fence` orders accesses of threads before the barrier and accesses of the
+    asynchronous proxy (tensor copies, `wgmma`) after it.
     """
 
     name = "threadblock.barrier"
@@ -138,10 +138,11 @@ class IssueCopiesOp(IRDLOperation):
     """
     All threads start to copy tiles to shared memory, as one group that a barrier can wait for.
 
-    In the prologue these are tiles of an `iteration`, or loop-invariant ones; in the main loop
-    those of the iteration which is so many `ahead`, if there is one. (`cp.async`; Triton's
-    `ttg.async_copy_global_to_local` and `ttg.async_commit_group`.) A producer starts tensor copies
-    of loop-invariant tiles, each of which is waited for alone (`threadblock.await_tile`).
+    In the prologue these are the tiles of an `iteration`, or loop-invariant ones; in the main loop
+    those of the iteration that is `ahead` iterations later, if there is one. (`cp.async`; Triton's
+    `ttg.async_copy_global_to_local` and `ttg.async_commit_group`.) In the producer's section they
+    are tensor copies of loop-invariant tiles, each with a wait of its own
+    (`threadblock.await_tile`).
     """
 
     name = "threadblock.issue_copies"
@@ -169,11 +170,11 @@ class IssueCopiesOp(IRDLOperation):
 @irdl_op_definition
 class FillBuffersOp(IRDLOperation):
     """
-    A producer starts the copies of the first `iterations`, whose buffers are new.
+    A producer starts the copies of the first `iterations`, whose buffers are empty.
 
-    Where some of the tiles come from the previous grid, and the others are there earlier, those of
-    `at_start` iterations are copied before it has ended: what is waited for is not to queue behind
-    many copies.
+    Where only some of the tiles are available before the previous grid has ended, those of at most
+    `at_start` iterations are copied before its end: the other tiles, which computation waits for,
+    would queue behind more copies.
     """
 
     name = "threadblock.fill_buffers"
@@ -225,7 +226,7 @@ class AwaitReleaseOp(IRDLOperation):
     """
     A producer waits until all blocks of the cluster have released the tiles of the last iterations.
 
-    No block may leave while others arrive at its empty barriers.
+    No block may exit while others still arrive at its empty barriers.
     """
 
     name = "threadblock.await_release"
@@ -241,10 +242,10 @@ class AwaitReleaseOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTilesOp(IRDLOperation):
     """
-    A warp waits until `tiles` of this iteration have arrived (full barriers).
+    Each warp waits until the `tiles` of this iteration have arrived (full barriers).
 
-    At the top of a main loop whose tiles producer warps copy: the graph's schedule has
-    `producer_warps`. Warps need not synchronize with each other for that.
+    It stands at the top of a main loop whose tiles producer warps copy (`producer_warps` in the
+    graph's schedule). Warps do not synchronize with each other.
     """
 
     name = "threadblock.await_tiles"
@@ -260,10 +261,10 @@ class AwaitTilesOp(IRDLOperation):
 @irdl_op_definition
 class AwaitTileOp(IRDLOperation):
     """
-    A warp waits until a loop-invariant tile has arrived, which a producer warp copies.
+    Each warp waits until a loop-invariant tile that a producer copies has arrived.
 
-    In front of its first reader, or of the main loop that reads it; the graph's schedule has
-    `producer_warps`. Warps need not synchronize with each other for that.
+    It stands in front of the first reader of the tile, or of the main loop that reads it. Warps do
+    not synchronize with each other.
     """
 
     name = "threadblock.await_tile"
@@ -279,11 +280,11 @@ class AwaitTileOp(IRDLOperation):
 @irdl_op_definition
 class ReleaseTilesOp(IRDLOperation):
     """
-    A warp has read `tiles`: once all have, producers may fill the buffers anew (empty barriers).
+    Each warp arrives at the empty barriers of `tiles`, whose buffers producers then fill again.
 
-    These are the tiles of this iteration, or of the one `behind` iterations before it, where MMAs
-    that read them run on meanwhile; in the epilogue of the last iteration. `async_proxy_fence` is
-    that of `threadblock.barrier`.
+    They are the tiles of this iteration, or, where MMAs that read them are in flight longer, those
+    of `behind` iterations earlier; in the epilogue those of the last iteration.
+    `async_proxy_fence` is that of `threadblock.barrier`.
     """
 
     name = "threadblock.release_tiles"
@@ -307,11 +308,11 @@ class ReleaseTilesOp(IRDLOperation):
 @irdl_op_definition
 class AwaitMmaOp(IRDLOperation):
     """
-    A warpgroup waits until at most `pending` of its asynchronous matmuls are in flight.
+    Each warpgroup waits until at most `pending` of its asynchronous matmuls are in flight.
 
-    The tiles are those that matmuls make, or sums that these are added to. With `pending` 0 they
-    are there behind it; else they are not before the next wait, and those that were started
-    earlier are. (`wgmma.wait_group`; Triton's `ttng.warp_group_dot_wait`.)
+    The tiles are results of matmuls, or sums to which these are added. With `pending` 0 they may be
+    used after it; else not before the next wait, while results of earlier matmuls may be.
+    (`wgmma.wait_group`; Triton's `ttng.warp_group_dot_wait`.)
     """
 
     name = "threadblock.await_mma"
@@ -331,10 +332,9 @@ class AwaitMmaOp(IRDLOperation):
 @irdl_op_definition
 class AwaitPreviousGridOp(IRDLOperation):
     """
-    A kernel that is launched early waits until the previous grid has ended, and its results are
-    there; any other goes on.
+    A kernel that starts before the previous grid has ended waits for its end; any other goes on.
 
-    Copies behind it of tensors that are there earlier, such as constant inputs, are issued in
+    Copies behind it of tensors that are available earlier, such as constant inputs, are issued in
     front of it. (Programmatic dependent launch; `griddepcontrol.wait`.)
     """
 
@@ -347,16 +347,16 @@ class AwaitPreviousGridOp(IRDLOperation):
 
 
 SYNCHRONIZATIONS = (BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp)
-"""Each orders what several threads, or threads and copies, do in shared memory."""
+"""Operations that order accesses of several threads, or of threads and copies, to shared memory."""
 
 COPY_OPS = (IssueCopiesOp, FillBuffersOp, RefillBuffersOp, AwaitReleaseOp)
-"""What starts copies of tiles; a producer does nothing else."""
+"""Operations that start copies of tiles, or wait for buffers: those of a producer."""
 
 SCHEDULE_OPS = (*SYNCHRONIZATIONS, *COPY_OPS, SectionOp, AwaitMmaOp, AwaitPreviousGridOp)
-"""What `software-pipeline` adds; it names tiles, and computes with none."""
+"""All operations that `software-pipeline` adds; they name tiles, and compute nothing."""
 
 
 def computing_users(value: SSAValue) -> list[Operation]:
-    """The operations that use `value`, without those of the schedule."""
+    """The users of `value` other than the operations of the schedule."""
     users = [use.operation for use in value.uses]
     return [user for user in users if not isinstance(user, SCHEDULE_OPS)]

@@ -50,6 +50,8 @@ class Schedule(Facts):
     """The limit of registers per thread that gives the planned blocks per multiprocessor."""
     rotation: tuple[int, ...] = ()
     """Blocks of a group, and iterations by which the next group starts the loop later."""
+    raster_width: int = 0
+    """Blocks along the first grid axis that start before the second axis advances; 0 for all."""
     cluster_reduction: bool = False
     """Each block of a cluster reduces its share of a sum, and goes on with that share."""
     sums_in_workspace: bool = False

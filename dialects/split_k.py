@@ -1,4 +1,4 @@
-"""What the lowering adds to the threadblock dialect for sums across blocks without clusters."""
+"""The operation that the lowering adds to the threadblock dialect for split-K without clusters."""
 
 from xdsl.dialects.builtin import I64, IntegerAttr, i64
 from xdsl.ir import SSAValue
@@ -17,11 +17,11 @@ from xdsl.traits import MemoryWriteEffect
 @irdl_op_definition
 class StorePartialSumOp(IRDLOperation):
     """
-    Store the block's partial sum in device memory, where the last block adds all of them up.
+    Store the block's partial sum in device memory, where the last block adds up all of them.
 
-    `number` tells the sums of a graph apart: the `threadblock.accumulate` whose `partial_sum` is
-    that number has the total. With `rescale` the partial sum is relative to that maximum, which is
-    stored beside it.
+    `number` identifies the sum: the `threadblock.accumulate` whose `partial_sum` is that number
+    computes the total. With `rescale` the partial sum is relative to that row maximum, which is
+    stored with it.
     """
 
     name = "threadblock.store_partial_sum"

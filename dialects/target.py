@@ -5,9 +5,9 @@ The GPU that a module is compiled for: `kernel.target`, an attribute of the modu
       ...
     }
 
-The first pass whose result depends on the GPU writes it; those behind it read it, and fail where
-they are asked for another one. `lower-to-nvvm` derives `#nvvm.target` of the kernels from it; a
-module whose kernels are for another instruction set is wrong.
+The first pass that depends on the GPU writes it. Later passes read it, and fail if their option
+names another GPU. `lower-to-nvvm` derives the `#nvvm.target` of the kernels from it; a module whose
+kernels are for another instruction set is invalid.
 """
 
 from xdsl.dialects import gpu

@@ -35,7 +35,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasParent, IsolatedFromAbove, MemoryWriteEffect, NoTerminator, Pure
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.dialects.common import FloatConstr
+from mirage_mlir.dialects.common import FloatConstr, i64_array_parameter
 from mirage_mlir.dialects.threadblock import TileConstr, shape_of, tile_type
 from mirage_mlir.shapes.shapes import ShapeError, broadcast_to, format_shape
 
@@ -51,14 +51,17 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     Block argument i is an element of operand i, in its element type; operands broadcast to the
     results, which have one shape. `thread.store` number i makes result i.
 
-    With `merges` the lowering made it: it rescales what each warp summed, relative to a maximum of
-    its own, to the maximum of the block.
+    With `merges` the lowering has inserted it: it rescales partial sums of warps, relative to row
+    maxima of their own, to the row maxima of the block. `stream` is a number and a count: thread
+    graphs of one stream, and the stores of their results, are computed together, so many elements
+    of a thread at a time.
     """
 
     name = "thread.graph"
 
     inputs = var_operand_def(TileConstr)
     merges = opt_prop_def(UnitAttr)
+    stream = opt_prop_def(i64_array_parameter("stream"))
     body = region_def("single_block")
     outputs = var_result_def(TileConstr)
 
@@ -88,6 +91,10 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         for op in self.body.block.ops:
             self._verify_body_op(op)
         self._verify_stores()
+        if self.stream is not None:
+            numbers = self.stream.get_values()
+            if len(numbers) != 2 or numbers[0] < 0 or numbers[1] < 1:
+                raise invalid(self, f"has stream {list(numbers)}, not its number and a count")
 
     def _verify_shapes(self) -> None:
         if not self.outputs:

@@ -116,10 +116,9 @@ class AccumulateOp(IRDLOperation):
     With `rescale` the value of iteration or block i was computed relative to a row
     maximum m_i, and the result is `sum_i value_i * exp(m_i - max_j m_j)`.
 
-    The lowering decides how blocks add up their partial sums: in a cluster, or through a workspace;
-    then `partial_sum` is the number of the `threadblock.store_partial_sum` that leaves the block's.
-    A maximum with `state` is kept for sums that are relative to it (online softmax), and is not
-    computed twice.
+    The lowering decides how blocks add up their partial sums: in a cluster, or through a workspace.
+    In a workspace, `partial_sum` is the number of the `threadblock.store_partial_sum` that stores
+    the block's. A maximum with `state` is the online row maximum of rescaled sums.
     """
 
     name = "threadblock.accumulate"
@@ -190,14 +189,14 @@ class MatmulOp(MatmulBase, TileOp):
     Shapes: lhs `... x M x K`, rhs `... x K x N`, result `... x M x N`; leading dimensions
     broadcast. Both operands have one element type, that of the tensor core.
 
-    The lowering decides who computes it: `warps` lie along rows, columns and depth; with
-    `mma = "wgmma"` these are warpgroups, and with `swapped` they compute the transpose, so that
-    columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left operand is
-    loop-invariant, and stays in registers through the loop. With `chained` it is computed from
-    another matmul's result, and lies where that has it. Matmuls of one `batched` group are computed
-    as one: their left operands share a buffer, each from a line on. With `interleaved_graphs` as
-    many thread graphs, the last of those that compute the left operand, do not run where they
-    stand: each piece of their result is computed while MMAs of the piece before run.
+    The lowering decides how it is computed. `warps` has the numbers of warps along rows, columns
+    and depth; with `mma = "wgmma"` these are warpgroups, and with `swapped` they compute the
+    transpose, so that columns of the tile are rows of `wgmma`. With `lhs_in_registers` the left
+    operand is loop-invariant, and stays in registers through the loop. With `chained` it is
+    computed from another matmul's result, in the same registers. Matmuls of one `batched` group are
+    one instruction: their left operands share a buffer, each from a line on. The last
+    `interleaved_graphs` thread graphs that compute the left operand do not run where they stand:
+    each piece of their result is computed while MMAs of the piece before run.
     """
 
     name = "threadblock.matmul"
@@ -251,8 +250,8 @@ class ReduceMaxOp(ReductionOp):
     """
     The maximum over `dims`.
 
-    With `online_maximum`, which the lowering decides, it is the maximum of all iterations so far,
-    of what each warp has: sums are relative to it, and any upper bound would do.
+    With `online_maximum`, which the lowering decides, it is the maximum of all iterations so far of
+    each warp's elements: only rescaled sums use it, for which any upper bound is right.
     """
 
     name = "threadblock.reduce_max"
@@ -303,7 +302,7 @@ class Stage(Enum):
     """When a block computes a value."""
 
     INVARIANT = "invariant"
-    """Once, before the loop; or in a graph without loops. It is still there after the loop."""
+    """Once, before the loop, or in a graph without loops; it can still be used after the loop."""
     LOOP = "loop"
     """In every iteration anew."""
     POST = "post"
@@ -311,7 +310,7 @@ class Stage(Enum):
 
 
 def _stage(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
-    """The stage of `op` from those of its operands; raises where they cannot MEET."""
+    """The stage of `op` from those of its operands; raises where these are never there together."""
     if isinstance(op, LoadOp):
         cut = any(dim != REPLICATED for dim in op.loop_map.get_values())
         return Stage.LOOP if cut else Stage.INVARIANT
@@ -352,10 +351,10 @@ UNARY: dict[str, type[UnaryOp]] = {
 """The elementwise operators on one tile, by mnemonic."""
 
 BINARY: dict[str, type[BinaryOp]] = {op.name.partition(".")[2]: op for op in BINARY_OPS}
-"""Those on two."""
+"""The elementwise operators on two tiles, by mnemonic."""
 
 TERNARY: dict[str, type[SelectOp]] = {op.name.partition(".")[2]: op for op in TERNARY_OPS}
-"""Those on three."""
+"""The elementwise operators on three tiles, by mnemonic."""
 
 Threadblock = Dialect(
     "threadblock",

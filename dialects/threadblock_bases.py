@@ -37,7 +37,7 @@ from mirage_mlir.shapes.shapes import Shape
 @irdl_attr_definition
 class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[FloatType]):
     """
-    The part of a tensor that one block holds at one time, in shared memory or registers.
+    The part of a tensor that one block holds at a time, in shared memory or registers.
 
         !threadblock.tile<64x48xf16>      as !threadblock.tile<[64, 48], f16>
     """

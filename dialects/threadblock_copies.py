@@ -39,6 +39,9 @@ ASYNC_COPY = "async"
 THREAD_COPY = "threads"
 """That of a load by all threads, through their registers."""
 
+EVICT_FIRST, EVICT_LAST = EVICTION_PRIORITIES = ("evict_first", "evict_last")
+"""When L2 evicts the lines of a load (PTX, `.level::eviction_priority`)."""
+
 COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY)
 
 
@@ -51,10 +54,12 @@ class LoadOp(IRDLOperation):
     the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
     part. A tile with a loop map of `_` alone is loaded once, before the loop.
 
-    The lowering decides how it is copied: with `copy = "tensor"` one thread has that done, box by
-    box; with "async" and "threads" all threads copy pieces, by `cp.async` or through registers;
-    without `copy` the tile is read in place. Of `multicast` blocks of a cluster each copies a part
-    to all of them; `packed` is a load from a packed copy of its tensor.
+    The lowering decides how it is copied: with `copy = "tensor"` one thread starts tensor copies,
+    box by box; with "async" and "threads" all threads copy pieces, by `cp.async` or through
+    registers; without `copy` the tile is read in place. `eviction_priority` says whether L2 evicts
+    the lines before others ("evict_first") or after others ("evict_last"). Each of `multicast`
+    blocks of a cluster copies a part to all of them. A load that is `packed` reads a packed copy of
+    its tensor.
     """
 
     name = "threadblock.load"
@@ -63,6 +68,7 @@ class LoadOp(IRDLOperation):
     grid_map = prop_def(I64ArrayConstr)
     loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
     copy = opt_prop_def(string_parameter("copy", TENSOR_COPY))
+    eviction_priority = opt_prop_def(string_parameter("eviction_priority", EVICT_FIRST))
     multicast = opt_prop_def(i64_parameter("multicast"))
     packed = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
@@ -103,9 +109,18 @@ class LoadOp(IRDLOperation):
             raise invalid(
                 self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
             )
+        if self.eviction_priority is not None:
+            self._verify_eviction_priority(self.eviction_priority.data)
         for name in ("multicast", "packed"):
             if name in self.properties and not self.is_tensor_copy:
                 raise invalid(self, f'is {name}, which takes copy = "{TENSOR_COPY}"')
+
+    def _verify_eviction_priority(self, found: str) -> None:
+        if found not in EVICTION_PRIORITIES:
+            known = ", ".join(f'"{each}"' for each in EVICTION_PRIORITIES)
+            raise invalid(self, f'has eviction_priority "{found}", which is none of {known}')
+        if self.copy is not None and not self.is_tensor_copy:
+            raise invalid(self, "has eviction_priority, which copies of threads do not take")
 
     @property
     def is_tensor_copy(self) -> bool:

@@ -45,7 +45,7 @@ MAKE_PROGRAMS = (
     "convert-linalg-to-kernel",
     "kernel-differentiate",
 )
-"""The passes that write what is to be searched: what comes behind them is compared with that."""
+"""The passes that write the program to search; verification compares its results with that."""
 
 PIPELINES: Mapping[str, str] = {
     "superoptimize": "mirage_mlir.passes.superoptimize_pipeline:SuperoptimizePipeline",
@@ -53,15 +53,15 @@ PIPELINES: Mapping[str, str] = {
 """Names that stand for several passes, as `-O2` does, unless these are written out."""
 
 VERIFICATION = "verify-equivalence"
-"""The pass behind which a search is written out."""
+"""Where this pass follows a search, the passes of the pipeline are written out one by one."""
 
 
 def is_pipeline(name: str, behind: Iterable[tuple[str, Container[str]]]) -> bool:
     """
-    Whether `name` in a list of passes stands for the pipeline of that name.
+    Whether `name` in a list of passes means the pipeline of that name, not the single pass.
 
-    It does where no verification of candidates follows; `behind` are names and options of the
-    passes behind it.
+    It means the pipeline unless a verification of candidates follows. `behind` has the names and
+    options of the passes that follow.
     """
     verified = any(each == VERIFICATION and "reference" not in options for each, options in behind)
     return name in PIPELINES and not verified

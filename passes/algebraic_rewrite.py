@@ -26,8 +26,8 @@ class AlgebraicRewritePass(ModulePass):
         %p = kernel.matmul %x, %w : (tensor<16x64xf32>, tensor<64x8xf32>) -> tensor<16x8xf32>
         %o = kernel.div %p, %s : (tensor<16x8xf32>, tensor<16x1xf32>) -> tensor<16x8xf32>
 
-    The equations hold over the reals; a rewritten program rounds elsewhere. What is inside a
-    `graph_defined` stays as it is. Never fails on a program.
+    The equations hold over the reals: a rewritten program rounds other intermediate values. The
+    bodies of `graph_defined` stay as they are. Never fails on a program.
     """
 
     name = "algebraic-rewrite"

@@ -71,7 +71,7 @@ def assign_given(
     sharing: int,
     given: dict[int, RegisterLayout],
 ) -> LayoutAssignment:
-    """Give the operations of `graph` layouts: those `given`, by their numbers, to thread graphs."""
+    """Give the operations of `graph` layouts; `given` has some of thread graphs, by number."""
     common: set[int] = set()
     while True:
         assignment = try_assign(graph, sharing, common, given)
@@ -90,9 +90,10 @@ def try_assign(
     given: dict[int, RegisterLayout],
 ) -> LayoutAssignment | None:
     """
-    Give the operations of `graph` layouts, the `common` ones of them one for all warps.
+    Give the operations of `graph` layouts; row maxima in `common` are the same in all warps.
 
-    Where one more must be common, add its number and leave `graph` as it is.
+    Where one more row maximum must be common, add its number to `common`, leave `graph` as it was,
+    and return None.
     """
     before = graph.body.clone()
     ops = list(graph.body.block.ops)
@@ -117,13 +118,13 @@ def try_assign(
 @dataclass(frozen=True)
 class AssignLayoutsPass(ModulePass):
     """
-    Say where each tile lives, and insert the conversions that this takes.
+    Give each tile a layout in registers, shared or device memory, and insert layout conversions.
 
     Input:
         %p = threadblock.matmul %x, %w {warps = array<i64: 1, 1, 4>} : (...)
         %a = threadblock.accumulate %p : (...) -> !threadblock.tile<16x48xf32>
 
-    Output (types left out); each of four warps has a part of the sum, which a reader adds up:
+    Output (types left out); each of four warps has a partial sum, and a reader adds them up:
         #acc = #threadblock.registers<{register = [[0, 1], [8, 0], 6:[0, 8]],
                                        lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
                                        warp = [partial, partial]}>
@@ -132,23 +133,23 @@ class AssignLayoutsPass(ModulePass):
         %a = threadblock.accumulate %p {layout = #acc}
         %s = threadblock.convert_layout %a {layout = #parts}
 
-    Reductions stay in registers where one warp has all that they take. Rescaled sums keep the
-    maxima of the iterations so far (`online_maximum`); where nothing else asks for the maximum of
-    an iteration (see `row_maxima`), each warp has maxima of its own, and sums are brought together
-    after the loop (`merges`).
+    The result of a reduction stays in registers where one warp holds all of the input. Rescaled
+    sums are relative to the row maximum of all iterations so far (`online_maximum`). Where nothing
+    else needs the exact maximum of an iteration (see `row_maxima`), each warp keeps maxima of its
+    own, and a thread graph rescales the warps' partial sums after the loop (`merges`).
 
-    The layouts of tiles in shared memory (which side the run is, padding, swizzle), and of threads
-    that no matmul and no other tile decides, cost the least together: conflicts of banks in all
-    accesses are counted, and what is asked of device memory (see `tile_layouts` and
-    `register_layouts`). What warpgroups multiply is swizzled as `wgmma` reads it. Where only
-    elementwise work and stores follow the sums of a cluster, each of its blocks goes on with a
-    share of them (`cluster_reduction` in the schedule).
+    Two kinds of layouts are free: those of tiles in shared memory (order, padding, swizzle), and
+    those of thread graphs that no matmul and no other tile determines. They are chosen together, at
+    the least cost of bank conflicts and of sectors of device memory over all accesses (see
+    `tile_layouts` and `register_layouts`). Operands of warpgroup matmuls are swizzled as `wgmma`
+    reads them, and tiles that tensor copies fetch have no padding.
 
-    Tiles that tensor copies fetch have no padding.
+    Where only elementwise work and stores follow the sums of a cluster, each of its blocks goes on
+    with a share of the sums (`cluster_reduction` in the schedule).
 
     Fails on a graph without threads or warps (see select-mma), on tiles of the loop without copies
-    (see select-copies), on sums that split-cross-block-sums
-    has to split, on an operation that has no place in a kernel, and on a module for another target.
+    (see select-copies), on sums that split-cross-block-sums has to split, on an operation that has
+    no lowering, and on a module for another target.
     """
 
     name = "assign-layouts"

@@ -20,20 +20,19 @@ class CheckLoweredKernelsPass(ModulePass):
 
     Output: the same module, and a remark at each `gpu.module`.
 
-    Every thread of every block is interpreted: some thousand operations a second. It is meant for
-    small instances of the shapes that a program will have.
+    Every thread of every block is interpreted, at some thousand operations a second, so choose
+    small sizes.
 
-    Fails at an access that is out of bounds or misaligned, reads what nothing wrote or what an
-    asynchronous copy still writes, or that nothing orders with one of another thread or of the
-    previous grid, loads that become `ld.global.nc` among them; at a barrier
-    that not all threads reach, or that gets other bytes than it expects; and where threads wait for
-    what never comes. What is computed is not compared with anything.
+    Fails at an access that is out of bounds or misaligned; at a read of memory that nothing wrote
+    or that an asynchronous copy still writes; at a race with another thread or the previous grid,
+    also of loads that become `ld.global.nc`; at a barrier that not all threads reach, or that gets
+    more or fewer bytes than it expects; and at a deadlock. Results are not compared with anything.
     """
 
     name = "check-lowered-kernels"
 
     seed: int = 0
-    """Of the inputs."""
+    """The seed of the random inputs."""
 
     def __post_init__(self) -> None:
         if self.seed < 0:

@@ -26,14 +26,14 @@ class ConvertLinalgToKernelPass(ModulePass):
     Output:
         %y = kernel.matmul %x, %w : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf32>
 
-    A function of nothing else becomes one of kernel operators. Of others each run of operations
-    that can be converted becomes a function `@NAME_part_0`, `@NAME_part_1` and so on, which
-    `@NAME` calls; the rest stays. A remark names the first operation that was in the way.
-    Functions without linalg or tensor operations stay as they are.
+    A function that can be converted whole becomes one of kernel operators. In any other function
+    each run of operations that can be converted becomes a function `@NAME_part_0`, `@NAME_part_1`
+    and so on, which `@NAME` calls; the rest stays, and a remark names the first operation that
+    cannot be converted. Functions without linalg or tensor operations stay as they are.
 
-    Named operations are read in MLIR's generic form, which says what they do with elements. Sums
-    and products are computed in f32, whatever the order of the loops. Integers and booleans are
-    for masks: they are refused where they might not be exact.
+    Named operations are read in MLIR's generic form, whose bodies say what they do with elements.
+    Sums and products are computed in f32, in any order. Integers and booleans are for masks: they
+    are refused where f32 might not represent them exactly.
     """
 
     name = "convert-linalg-to-kernel"

@@ -16,14 +16,14 @@ from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
 
 
 def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether a tile of `shape` gives every element of a tile of shape `to` just one."""
+    """Whether a tile of `shape` broadcasts to the shape `to`."""
     padded = (1,) * (len(to) - len(shape)) + shape
     return len(padded) == len(to) and all(a in (1, b) for a, b in zip(padded, to, strict=True))
 
 
 @dataclass
 class ThreadGroup:
-    """Operations that become one thread graph: `root` last, every other used within alone."""
+    """Operations that become one thread graph; only the result of `root` is used outside."""
 
     root: Operation
     members: list[Operation]
@@ -83,7 +83,7 @@ def build_thread_graph(group: ThreadGroup) -> thread.GraphOp:
 
 
 def repeat_constants(graph: kernel.GraphDefinedOp) -> None:
-    """Give each user of a constant its own, so that none has to wait for another's graph."""
+    """Give each user of a constant its own copy, so that the copy can join the user's group."""
     for op in list(graph.body.block.ops):
         if isinstance(op, threadblock.ConstantOp):
             for use in list(op.result.uses)[1:]:
@@ -122,8 +122,9 @@ class FuseThreadGraphsPass(ModulePass):
           thread.store %2 : f32
         } : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
 
-    Row scalars are computed again in each thread that needs them: that is cheaper than a trip
-    through shared memory. A value with users in two graphs is computed once, in a third.
+    Elementwise work on row scalars is repeated by each thread that needs its result, which is
+    cheaper than an exchange through shared memory. A value with users in two thread graphs is
+    computed once, by a thread graph of its own.
     """
 
     name = "fuse-thread-graphs"

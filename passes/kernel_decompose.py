@@ -42,12 +42,12 @@ class KernelDecomposePass(ModulePass):
     name = "kernel-decompose"
 
     only_unsearched: bool = False
-    """Whether operators that `superoptimize` has inside kernels stay: it knows norms and softmax by
-    their formulas, and an operator that is one kernel is faster alone than its parts are."""
+    """Whether operators that `superoptimize` can fuse stay as they are: it knows the formulas of
+    norms and softmax, and where nothing is fused one kernel is faster than several."""
 
     keep_program: bool = False
-    """Whether each function is kept as it is, as `@NAME__program`, which `verify-equivalence`
-    compares with what becomes of it."""
+    """Whether a copy of each function is kept as `@NAME__program`, with which
+    `verify-equivalence` compares results."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.keep_program:

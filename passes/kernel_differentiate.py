@@ -32,10 +32,10 @@ class KernelDifferentiatePass(ModulePass):
           func.return %1, %3 : tensor<8x16xf32>, tensor<16x4xf32>
         }
 
-    It takes what the function takes, and the gradient of each of its results; it returns the
-    gradient of each argument. What it needs of the function it computes again: which of that is
-    kept, and in how many kernels all of it runs, is the search's to say. Gradients are rounded to
-    the type of what they are the gradient of, as PyTorch rounds them.
+    The gradient program takes the function's arguments and the gradient of each result; it returns
+    the gradient of each argument. It recomputes the intermediate values that it needs; the search
+    decides how many kernels run all of it. Each gradient has the element type of its argument, as
+    in PyTorch.
 
     Fails on uGraphs, which have no gradient, and where a name is taken.
     """

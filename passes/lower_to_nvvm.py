@@ -1,5 +1,6 @@
 """The `lower-to-nvvm` pass."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -8,7 +9,6 @@ from xdsl.dialects import func, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -21,10 +21,15 @@ from xdsl.passes import ModulePass
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import require_verified
+from mirage_mlir.dialects.interface import (
+    InterfaceAttr,
+    PackingAttr,
+    TensorMapAttr,
+    set_interface,
+)
 from mirage_mlir.dialects.launch import (
     WORKSPACE,
     KernelLaunch,
-    set_function_name,
     set_launch,
     set_workspace,
     workspace_of,
@@ -34,7 +39,7 @@ from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, tensor_bytes
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
 from mirage_mlir.passes.codegen.dependent_launches import DependentLaunches
 from mirage_mlir.passes.codegen.joint_launch import joint_kernel
@@ -43,7 +48,7 @@ from mirage_mlir.passes.codegen.kernel_function import (
     roots_of,
     shared_memory_symbol,
 )
-from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, described
+from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor
 from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known
@@ -108,7 +113,7 @@ class FunctionLowering:
         self.graphs = [
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
         ]
-        self.packings: dict[DictionaryAttr, int] = {}
+        self.packings: dict[PackingAttr, int] = {}
         if pack:
             arguments = function.body.block.args
             constants = {arguments[index] for index in self.constants()}
@@ -138,7 +143,7 @@ class FunctionLowering:
         """Emit every kernel, in the order in which they are launched."""
         name = self.function.sym_name.data
         for graph in self.graphs:
-            require_launchable(graph, self.target.sm_count)
+            require_launchable(graph)
             if prod(cluster_sizes(graph)) > 1 and not self.target.has_clusters:
                 fail(
                     graph,
@@ -165,11 +170,7 @@ class FunctionLowering:
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
         )
         module.location = self.function.location
-        self.describe(module)
-        if maps:
-            module.attributes["mirage.tensor_maps"] = described(list(maps))
-        if self.packings:
-            module.attributes["mirage.packings"] = ArrayAttr(list(self.packings))
+        self.describe(module, [tensor.described(name) for tensor, name in maps])
         return module
 
     def emitted(
@@ -189,20 +190,13 @@ class FunctionLowering:
         function = KernelFunction(
             graph,
             launches.available(number),
-            sm_count=self.target.sm_count,
             launches_dependents=launches.launches_dependents(number),
             at_once=launches.at_once(number),
-            exceeds_l2=self.exceeds_l2(graph),
         )
         for tensor in function.mapped:
             key = (tensor, self.mapped_memory(tensor, scratch))
             arguments.append(f"map:{maps.setdefault(key, len(maps))}")
         return function.run(name), function.launch(arguments)
-
-    def exceeds_l2(self, graph: kernel.GraphDefinedOp) -> bool:
-        """Whether more goes through a kernel than L2 holds, on a GPU that is advised then."""
-        size = sum(map(tensor_bytes, (*graph.inputs, *graph.outputs)))
-        return self.target.advises_l2 and size > self.target.l2_bytes
 
     def constants(self) -> list[int]:
         """The inputs that never change between calls."""
@@ -221,8 +215,8 @@ class FunctionLowering:
             offsets.update(zip(graph.outputs, places, strict=True))
         return offsets
 
-    def describe(self, module: gpu.ModuleOp) -> None:
-        """Write down what a caller must know of inputs, outputs and workspace."""
+    def describe(self, module: gpu.ModuleOp, maps: Sequence[TensorMapAttr]) -> None:
+        """Write the function's interface, its workspace and the target on the module."""
         workspace = workspace_of(self.function)
         if workspace is None:
             fail(self.function, f"has no '{WORKSPACE}'; run plan-memory first")
@@ -231,13 +225,18 @@ class FunctionLowering:
         strides = [DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs]
         last = self.function.body.block.last_op
         assert last is not None
-        module.attributes |= {
-            "mirage.inputs": ArrayAttr([argument.type for argument in arguments]),
-            "mirage.outputs": ArrayAttr([value.type for value in last.operands]),
-            "mirage.output_strides": ArrayAttr(strides),
-            TARGETS: ArrayAttr([NvvmTargetAttr.of(self.target.chip, self.target.ptx_features)]),
-            "mirage.constant_inputs": DenseArrayBase.from_list(i64, self.constants()),
-        }
+        interface = InterfaceAttr(
+            self.function.sym_name,
+            ArrayAttr([kernel.tensor_type(argument) for argument in arguments]),
+            DenseArrayBase.from_list(i64, self.constants()),
+            ArrayAttr([kernel.tensor_type(value) for value in last.operands]),
+            ArrayAttr(strides),
+            ArrayAttr(maps),
+            ArrayAttr([*self.packings]),
+        )
+        set_interface(module, interface)
+        target = NvvmTargetAttr.of(self.target.chip, self.target.ptx_features)
+        module.attributes[TARGETS] = ArrayAttr([target])
 
 
 @dataclass(frozen=True)
@@ -252,20 +251,20 @@ class LowerToNvvmPass(ModulePass):
     Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
 
     Output:
-        gpu.module @f attributes {kernel.workspace = #kernel.workspace<...>, mirage.inputs = ...} {
+        gpu.module @f attributes {kernel.workspace = #kernel.workspace<...>,
+                                  kernel.interface = #kernel.interface<"f", ...>} {
           llvm.mlir.global external @smem() ...
           llvm.func @f_kernel_0(...) attributes {nvvm.kernel, kernel.launch =
             #kernel.launch<grid = [8, 1, 1], threads = 160, shared_bytes = 30792,
                            arguments = ["input:0", "output:0", "map:0"]>}
         }
 
-    What a call needs besides, where there is any: `mirage.tensor_maps` and `mirage.packings`.
+    The interface has all that a call needs besides: types, strides, tensor maps, packed constants.
 
-    Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`); blocks of
-    a large grid start in bands, so that neighbours read the same tiles (`cta_rasterization`: the
-    grid of `kernel.launch` is the one that is launched). Kernels that are launched before the
-    previous grid has ended (`starts_early`), and what they copy before they wait for it, are chosen
-    here: that depends on all kernels of a function and their shared memory.
+    Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`). The grid
+    of `kernel.launch` numbers bands of blocks (`raster_width`). Kernels that are launched before
+    the previous grid has ended (`starts_early`), and what they copy before they wait for it, are
+    chosen here: that depends on all kernels of a function and their shared memory.
 
     Fails on operators outside a kernel, on what else is beside kernels in one function, on results
     that no kernel writes, on clusters for a chip that has none, on grids with more blocks along an
@@ -280,7 +279,7 @@ class LowerToNvvmPass(ModulePass):
 
     pack: bool = False
     """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
-    are fetched by tensor copies. Who launches the kernels makes the copies: `mirage.packings`."""
+    are fetched by tensor copies. A call makes these copies, which the interface describes."""
 
     def __post_init__(self) -> None:
         require_known(self.target)
@@ -304,7 +303,6 @@ class LowerToNvvmPass(ModulePass):
         """Leave a declaration of a function that the host calls; its kernels get another name."""
         name = function.sym_name.data
         lowered.properties["sym_name"] = StringAttr(kernels_name(op, name))
-        set_function_name(lowered, name)
         kind = function.function_type
         declared = func.FuncOp.external(name, [*kind.inputs], [*kind.outputs])
         declared.location = function.location

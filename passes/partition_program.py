@@ -54,9 +54,10 @@ class PartitionProgramPass(ModulePass):
           func.return %o : tensor<16x4096xf16>
         }
 
-    A piece is what one kernel computes best in the cost model; its operators may be in several
-    pieces. Equal pieces are one function. A function that is one piece is left as it is, and so is
-    one that calls pieces already, or that others claim to compute (`kernel.implements`).
+    The cuts are those of the least total time in the cost model, if each piece is one kernel. An
+    operator may be in several pieces, which then recompute it. Equal pieces are one function. A
+    function that is one piece is left as it is, and so is one that calls pieces already, or that
+    others claim to compute (`kernel.implements`).
 
     Fails on a target that there is not or that the module is not for, and on operations other than
     those of the kernel dialect.
@@ -73,11 +74,10 @@ class PartitionProgramPass(ModulePass):
 
     whole_up_to: int = 0
     """Functions of up to so many elementary operators, which one kernel may compute, stay whole:
-    `superoptimize` looks at them as one piece, and at cuts of its own."""
+    `superoptimize` searches them as one piece, and cuts them into kernels itself."""
 
     time_limit: float | None = None
-    """Seconds of search that the whole program may take: after half of them the best cut so far is
-    taken."""
+    """Seconds of search for the whole program; this pass takes the best cut after half of them."""
 
     def __post_init__(self) -> None:
         require_known(self.target)
@@ -89,7 +89,7 @@ class PartitionProgramPass(ModulePass):
         self.cut(op)
 
     def cut(self, module: ModuleOp, noted: Searched = not_searched) -> None:
-        """Do what the pass does; what it searched for each function goes to `noted`."""
+        """Cut the functions of `module`, and pass the report of each search to `noted`."""
         target = settle_target(module, self.target, self.name)
         with deferred():
             for function in functions_to_search(module):

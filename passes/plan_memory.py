@@ -50,7 +50,7 @@ SCRATCH_ALIGNMENT = 256
 
 @dataclass(frozen=True)
 class Times:
-    """When things happen in a block: the number of barriers passed so far."""
+    """The time at which a block runs each operation: the number of barriers that precede it."""
 
     of: dict[Operation, int]
     loop: tuple[int, int]
@@ -61,7 +61,7 @@ class Times:
 
 
 def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
-    """Number the stretches between barriers: memory changes hands only across one."""
+    """Number the intervals between barriers: two tiles share memory only across a barrier."""
     now, of = 0, dict[Operation, int].fromkeys(graph.body.block.ops, 0)
     loop: list[int] = []
     for section, ops in sections_of(graph).items():
@@ -69,7 +69,7 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
             now += isinstance(op, BarrierOp)
             of[op] = now
             if section == MAIN_LOOP and isinstance(op, BarrierOp | AwaitTilesOp):
-                # Where tiles are awaited the loop starts, but nobody synchronizes.
+                # The wait marks the start of the loop; threads do not synchronize at it.
                 loop.append(now)
     return Times(of, (loop[0], loop[-1]) if loop else (0, 0))
 
@@ -148,7 +148,7 @@ def plan_shared(graph: kernel.GraphDefinedOp, limit: int) -> None:
 
 
 def offset_in(op: Operation, buffers: list[Operation]) -> int:
-    """Where a tile lies that has some lines of the buffer of another one."""
+    """The offset of a tile of a batch, whose buffer is that of the first tile of the batch."""
     place = batch_place(op)
     assert place is not None
     owner = next(each for each in buffers if batch_place(each) == (place[0], 0))
@@ -158,7 +158,7 @@ def offset_in(op: Operation, buffers: list[Operation]) -> int:
 
 
 def returned(function: func.FuncOp) -> list[SSAValue]:
-    """The memory that the results of `function` lie in."""
+    """The tensors whose memory holds the results of `function`."""
     last = function.body.block.last_op
     assert isinstance(last, func.ReturnOp)
     return [view_of(value).root for value in last.arguments]
@@ -190,7 +190,7 @@ def plan_scratch(function: func.FuncOp) -> None:
     counters = 0
     for number, place in zip(sums, plan.offsets[len(buffers) :], strict=True):
         graph = graphs[number]
-        # No two kernels share a counter: one may start before the previous grid has ended.
+        # Kernels do not share counters: the next one may start before this one has ended.
         graph.memory = replace(graph.memory, partial_sums_offset=place, counters_offset=counters)
         counters += round_up(tiles_of(graph) * WORD, COUNTER_ALIGNMENT)
     set_workspace(function, Workspace(plan.size, counters))
@@ -199,7 +199,7 @@ def plan_scratch(function: func.FuncOp) -> None:
 @dataclass(frozen=True)
 class PlanMemoryPass(ModulePass):
     """
-    Give every tile in shared memory, and every tensor between kernels, its place.
+    Place tiles in shared memory, and tensors between kernels in device memory.
 
     Input, a graph with a schedule:
         %x = threadblock.load %a grid_map [_] loop_map [1] {layout = #threadblock.shared<...>} : ...
@@ -208,12 +208,12 @@ class PlanMemoryPass(ModulePass):
         %x = threadblock.load %a grid_map [_] loop_map [1]
                {layout = #threadblock.shared<...>, buffer = #threadblock.buffer<offset = 0>} : ...
 
-    Tiles share memory when a barrier lies between the last use of one and the first of the other;
-    tensors share scratch when no kernel needs both. Parts of sums across blocks that are no cluster
-    lie in scratch too, and counters of such blocks in memory that is 0 between calls: the function
-    gets `kernel.workspace = #kernel.workspace<scratch_bytes = 40960, counter_bytes = 16>`. Barriers
-    of tensor copies lie behind the tiles. Plans are the smallest there are, for many buffers unless
-    a search takes too long (see `mirage_mlir.layouts.memory_plan`).
+    Tiles share memory when a barrier lies between the last use of one and the first use of the
+    other. Tensors between kernels share scratch memory when no kernel uses both. Split-K partial
+    sums lie in scratch, too; their counters lie in memory that is 0 between calls. The function
+    gets `kernel.workspace = #kernel.workspace<scratch_bytes = 40960, counter_bytes = 16>`. The
+    mbarriers of tensor copies follow the tiles. A plan is the smallest one, unless the search for
+    it takes too long (see `mirage_mlir.layouts.memory_plan`).
 
     Fails where a block would need more shared memory than the target has, on what is no kernel or
     view beside kernels, and on a module for another target.

@@ -33,7 +33,7 @@ from mirage_mlir.shapes.shapes import format_shape
 from mirage_mlir.targets.target import Target, require_known
 
 MAX_RESIDENT_FRAGMENTS = 8
-"""Left fragments, of four registers each, that a thread may keep through the loop: those of 16
+"""Left fragments, of four registers each, that a thread may keep through the loop: enough for 16
 queries of 128 elements."""
 
 LOWERED = (
@@ -64,10 +64,10 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 @dataclass(frozen=True)
 class MmaSelection:
     """
-    Selects who computes each matmul of one graph.
+    Selects the instruction and the warps of each matmul of one graph.
 
     Args:
-        warps: of a block.
+        warps: the number of warps of a block.
         chains: matmuls whose left operand is another matmul's result in registers.
         stages: when each tile is computed.
     """
@@ -78,7 +78,7 @@ class MmaSelection:
     stages: dict[SSAValue, Stage]
 
     def select(self, op: threadblock.MatmulOp) -> None:
-        """Decide about `op`; those in front of it are decided."""
+        """Decide how `op` is computed; the matmuls before it have been decided."""
         if prod(threadblock.shape_of(op.rhs)[:-2]) > 1:
             shape = format_shape(threadblock.shape_of(op.rhs))
             fail(op, f"has several matrices on its right side ({shape}): a block multiplies by one")
@@ -137,7 +137,7 @@ class MmaSelection:
 
 
 def is_summed(op: threadblock.MatmulOp) -> bool:
-    """Whether the result of `op` is only summed: then warps may have partial sums of it."""
+    """Whether the result of `op` is only added up, so that warps may split its depth."""
     users = [use.operation for use in op.result.uses]
     return all(
         isinstance(user, StorePartialSumOp)
@@ -147,7 +147,7 @@ def is_summed(op: threadblock.MatmulOp) -> bool:
 
 
 def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
-    """Give `graph` its threads, and each of its matmuls those that compute it."""
+    """Select the number of threads, and the warps and the instruction of each matmul."""
     ops = list(graph.body.block.ops)
     for op in ops:
         if not isinstance(op, LOWERED):
@@ -166,7 +166,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
 @dataclass(frozen=True)
 class SelectMmaPass(ModulePass):
     """
-    Select the threads of a block, and which of them compute each matmul by which instruction.
+    Select the threads of a block, and the instruction and the warps that compute each matmul.
 
     Input (on an H200):
         %p = threadblock.matmul %x, %w : (...) -> !threadblock.tile<64x128xf32>
@@ -174,16 +174,17 @@ class SelectMmaPass(ModulePass):
     Output (the graph gets `schedule <threads = 128>`):
         %p = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 1, 1, 1>} : (...)
 
-    `warps` lie along rows, columns and depth of the tile; they share a matmul by least
-    instructions, and along its depth only where the result is summed. By `mma.sync` single warps
-    multiply tiles of 16 rows. On a target that has `wgmma` warpgroups (of four warps, which `warps`
-    counts then) multiply tiles of 64 rows, or of few rows and 64 columns: then the transpose is
-    computed (`swapped`).
+    `warps` has the numbers of warps along rows, columns and depth of the tile. The split is that of
+    the fewest instructions for a warp; depth is split only where the result is added up. With
+    `mma.sync` each warp multiplies tiles of 16 rows. On a target that has `wgmma`, warpgroups
+    multiply tiles of 64 rows, and `warps` counts warpgroups. For tiles of few rows and at least 64
+    columns they compute the transpose (`swapped`).
 
     A matmul whose left operand is computed element by element from another matmul's result takes it
-    from registers, where it lies already (`chained`). A loop-invariant left operand that is small
-    stays in registers (`lhs_in_registers`). Several swapped matmuls with one right operand, whose
-    left operands threads write, are computed as one (`batched = array<i64: group, first line>`).
+    from the registers of that result (`chained`). A small loop-invariant left operand stays in
+    registers through the loop (`lhs_in_registers`). Several swapped matmuls with the same right
+    operand, whose left operands are written by threads, are computed by one instruction
+    (`batched = array<i64: group, first line>`).
 
     The number of threads may be given, `schedule <threads = 256>`. Fails on a number that is no
     multiple of 32, on operations that fuse-thread-graphs has to put in thread graphs, on a matmul

@@ -40,7 +40,7 @@ class SinkReduction(RewritePattern):
 
 
 def _used_as_row_maximum(value: SSAValue) -> bool:
-    """Whether sums are relative to `value`: its maximum is kept for them anyway."""
+    """Whether sums are rescaled by `value`: the loop keeps its maximum for them anyway."""
     users = [use.operation for use in value.uses]
     return any(isinstance(u, threadblock.AccumulateOp) and u.rescale is value for u in users)
 
@@ -48,9 +48,9 @@ def _used_as_row_maximum(value: SSAValue) -> bool:
 @dataclass(frozen=True)
 class SinkReductionsPass(ModulePass):
     """
-    Run reductions that the loop only accumulates behind the loop.
+    Move reductions whose results the loop only accumulates to after the loop.
 
-    Input (sums of 16 columns in each iteration):
+    Input (each iteration reduces 16 columns):
         %s = threadblock.reduce_sum %x {dims = array<i64: 1>} : (...) -> !threadblock.tile<16x1xf32>
         %a = threadblock.accumulate %s : (...) -> !threadblock.tile<16x1xf32>
 
@@ -58,10 +58,9 @@ class SinkReductionsPass(ModulePass):
         %a = threadblock.accumulate %x : (...) -> !threadblock.tile<16x16xf32>
         %s = threadblock.reduce_sum %a {dims = array<i64: 1>} : (...) -> !threadblock.tile<16x1xf32>
 
-    Each thread then accumulates its own elements, and threads exchange partial sums once: no
-    iteration needs an exchange, nor a barrier where warps share a row. The same holds for maxima.
-    A maximum that sums are relative to (`rescale`) stays in the loop, which needs it. Operations
-    whose results are not used are removed.
+    Each thread then accumulates its own elements, and threads exchange partial sums once, after the
+    loop, instead of in each iteration. The same holds for maxima. A row maximum by which sums are
+    rescaled (`rescale`) stays in the loop, which needs it. Dead operations are removed.
 
     Fails at a function that a search found and nobody verified (`kernel.implements`).
     """

@@ -11,13 +11,15 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.tile_attributes import has_layouts
 from mirage_mlir.passes.schedule.pipelining import Pipelining
+from mirage_mlir.passes.schedule.rasterization import rasterize
+from mirage_mlir.passes.schedule.streams import mark_streams
 from mirage_mlir.targets.target import require_known
 
 
 @dataclass(frozen=True)
 class SoftwarePipelinePass(ModulePass):
     """
-    Put a block's work into prologue, main loop and epilogue, and say what is in flight when.
+    Split a block's work into prologue, main loop and epilogue, with explicit copies and waits.
 
     Input, where the operators of a graph have layouts:
         %x = threadblock.load %xa grid_map [_] loop_map [1] {layout = #x} : ...
@@ -48,18 +50,26 @@ class SoftwarePipelinePass(ModulePass):
         threadblock.section "epilogue"
         threadblock.await_mma pending 0 %s : ...
 
-    A barrier stands where a thread reads, or overwrites, what another wrote or still reads. The
-    one at the top of a loop also waits for the iteration's copies. Producers are warps that do
-    nothing but start tensor copies; the others wait for these, each for itself. There is one such
-    warp, or four where those that compute need the registers that a group can give away. Stages of
-    `cp.async` are as many as keep enough bytes in flight; those of tensor copies take the memory
-    that there is. What threads compute for the iteration of such a loop has two buffers (`buffer =
-    #threadblock.buffer<double_buffered>`) where they synchronize less often then.
+    A barrier stands in front of each read or write of shared memory that conflicts with an access
+    of another thread. The barrier at the top of the loop also waits for the iteration's copies.
 
-    Matmuls of warpgroups are asynchronous. Where nothing in the loop asks for their sums, they run
-    on while those of the next iteration are started (`await_mma pending 1`); else they are waited
-    for in front of what needs them. Elementwise code that computes a left operand in registers runs
-    piece by piece between the MMAs that take it (`interleaved_graphs`).
+    Producer warps only start tensor copies; each consumer warp waits for the copies itself. There
+    is one producer warp, or a warpgroup of four where consumers need the registers that a
+    warpgroup can give up. Without producers there are as many stages as keep enough bytes in
+    flight; with producers, as many as fit in shared memory. Tiles that threads write in such a loop
+    are double-buffered (`buffer = #threadblock.buffer<double_buffered>`) where this saves barriers.
+
+    Matmuls of warpgroups are asynchronous. Where nothing in the loop reads their sums, they are
+    still in flight while those of the next iteration are started (`await_mma pending 1`). Else the
+    wait stands in front of the first reader. Elementwise code that computes a left operand in
+    registers is interleaved with the MMAs that take it (`interleaved_graphs`).
+
+    Elementwise code between loads in place and stores is computed a few elements of a thread at a
+    time, if the thread has many (`stream`).
+
+    The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
+    in L2: bands of `raster_width` blocks, and `rotation`, by which groups of blocks start the loop
+    at different iterations.
 
     Fails on a graph without layouts, or with a schedule, and on a module for another target.
     """
@@ -86,3 +96,5 @@ class SoftwarePipelinePass(ModulePass):
             if graph.schedule.stages:
                 fail(graph, "has a schedule already")
             Pipelining(graph, target, self.stages).run()
+            rasterize(graph, target.sm_count)
+            mark_streams(graph)

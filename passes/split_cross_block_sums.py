@@ -23,7 +23,7 @@ from mirage_mlir.targets.target import Target, require_known
 
 
 def split(graph: kernel.GraphDefinedOp, target: Target) -> None:
-    """Take the sums of `graph` apart if they are across more blocks than a cluster has."""
+    """Split the sums of `graph` if they are across more blocks than a cluster has."""
     if not waits_for_split(graph, target):
         return
     axes = summed_axes(graph)
@@ -45,9 +45,7 @@ def split(graph: kernel.GraphDefinedOp, target: Target) -> None:
 
 
 def sum_within_blocks(graph: kernel.GraphDefinedOp) -> None:
-    """
-    Let each block sum over its own iterations, reduce that if it is to be, and then sum across.
-    """
+    """Let each block sum, and if possible reduce, its own iterations before sums across blocks."""
     stages = threadblock.stages(graph)
     largest: dict[SSAValue, SSAValue] = {}
     for op in sums_across(graph):
@@ -66,7 +64,7 @@ def _sum_iterations(
     own.location = op.location
     block.insert_op_before(own, op)
     if rescale is not None and rescale not in largest:
-        # Behind the sum, which keeps this maximum in any case.
+        # It stands behind the sum, which keeps this maximum anyway.
         maximum = threadblock.AccumulateOp(rescale, "max")
         maximum.location = op.location
         block.insert_op_before(maximum, op)
@@ -77,7 +75,7 @@ def _sum_iterations(
 
 
 def _reduce_first(block: Block, op: threadblock.AccumulateOp) -> None:
-    """Reduce the part of each block, not the sum `op` of all, where nothing else uses that."""
+    """Reduce each block's partial sum before the sum `op`, if the reduction is its only user."""
     users = [use.operation for use in op.result.uses]
     if len(users) != 1:
         return
@@ -98,7 +96,7 @@ def _reduce_first(block: Block, op: threadblock.AccumulateOp) -> None:
 
 
 def require_first(op: threadblock.AccumulateOp) -> None:
-    """Nothing that `op` sums may be made of such a sum: blocks count themselves once."""
+    """Fail where `op` sums what depends on another such sum: each block arrives only once."""
     pending, seen = [*op.operands], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -128,11 +126,11 @@ class SplitCrossBlockSumsPass(ModulePass):
         threadblock.store_partial_sum 0 %b
         %a = threadblock.accumulate %b across [1] {partial_sum = 0 : i64}
 
-    Each block sums over its own iterations, stores its partial sum in a workspace, and counts
-    itself; the block that finds all others counted goes on alone, with the total. Where a total is
-    only reduced, blocks reduce their partial sums first. Sums that are relative to a maximum
-    (`rescale`) store that of the block beside them. Sums of as many blocks as a cluster has, or
-    fewer, are left alone: their blocks read each other's shared memory.
+    Each block sums over its own iterations, stores its partial sum in a workspace, and increments a
+    counter. The last block to do so computes the total and goes on alone. Where a total is only
+    reduced, blocks reduce their partial sums first. A rescaled sum (`rescale`) is stored with the
+    row maximum of its block. Sums across no more blocks than a cluster has are left alone: these
+    blocks read each other's shared memory.
 
     Fails where blocks that share a sum store tiles of their own, where such a sum is made of
     another one, and on a module for another target.

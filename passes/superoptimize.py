@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -24,7 +24,6 @@ from mirage_mlir.passes.frontend.kept import (
     free_name,
     functions_to_search,
     keep_program,
-    rank_as,
 )
 from mirage_mlir.passes.frontend.optimizer import Optimizer
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
@@ -45,14 +44,14 @@ class Candidate:
     function: FuncOp
     plan: Plan
     alone: bool
-    """Whether it has each operator alone: the program as it was written."""
+    """Whether each operator is a kernel of its own: the program as it was written."""
     report: SearchReport
-    """What the search did until then, and this candidate."""
+    """What the search had done when it found this candidate, and what the candidate is."""
     parts: Sequence[Sequence[int]] = ()
-    """Numbers of values that should be equal: one of the program, one of the function, ..."""
+    """Values that should be equal, by number: pairs of one of the program, one of the function."""
 
     def attribute(self) -> CandidateAttr:
-        """What is said of the function in the IR."""
+        """The attribute that describes the candidate in the IR."""
         plan = self.plan
         return CandidateAttr.of(plan.structure, plan.seconds, alone=self.alone, parts=self.parts)
 
@@ -64,15 +63,16 @@ def candidates(
     program: FuncOp | None = None,
 ) -> Iterator[Candidate]:
     """
-    Functions that may replace `function`, which is left alone: the fastest in the model first.
+    Functions that may replace `function`, fastest in the cost model first; it is not changed.
 
-    Those after the one with each operator alone are slower in the model, and for timing only.
+    Candidates behind the one with a kernel for each operator are slower in the model: they are
+    there to be timed.
 
     Args:
-        function: what is searched, decomposed as `kernel-decompose` does where that is needed.
+        function: what is searched, as `kernel-decompose` leaves it.
         target: the GPU.
         effort: how much is searched.
-        program: the function as it was written, of whose values candidates speak.
+        program: the function as it was written, whose values `Candidate.parts` names.
 
     Raises:
         ValueError: there is no such target, or no lowering for it.
@@ -107,17 +107,17 @@ def candidates(
 
 
 def _plan_memory(target: str, module: ModuleOp) -> None:
-    """Lower a module until each block's memory is planned, which fails where that is too little."""
+    """Lower a module up to plan-memory, which fails where a block needs too much shared memory."""
     for each in lowering_passes(target, last=PlanMemoryPass.name):
         each.apply(Context(), module)
 
 
 Found = Callable[[FuncOp], FuncOp | None]
-"""A function for another one that is known, so that no search is needed; it is verified as well."""
+"""Returns a known candidate for a function, such as a cached one, which is verified as well."""
 
 
 def unknown(function: FuncOp) -> FuncOp | None:
-    """For those who know nothing before a search."""
+    """No candidate is known: every function is searched."""
 
 
 NOT_SEARCHED = (
@@ -140,11 +140,11 @@ class SuperoptimizePass(ModulePass):
           ...
         } : (tensor<16x4096xf16>, tensor<4096x6144xf16>) -> tensor<16x6144xf16>
 
-    The fastest candidate in the cost model has the function's name, others follow as
-    `@NAME__candidate_<i>`, each operator as a graph of its own among them. All claim to compute
-    `@NAME__program` (`kernel.implements`), a copy of the function as it was before, unless
-    `kernel-decompose{keep-program=true}` kept one. `verify-equivalence` compares them, and the
-    lowering refuses what it has not compared.
+    The fastest candidate in the cost model takes the function's name; others follow as
+    `@NAME__candidate_<i>`, among them one with a kernel for each operator. All claim to compute
+    `@NAME__program` (`kernel.implements`): the copy that `kernel-decompose{keep-program=true}`
+    kept, or else one of the function before this pass. `verify-equivalence` compares them, and the
+    lowering refuses a function that has not been compared.
 
     Where no `verify-equivalence` follows, `superoptimize` on a command line of `mirage-opt` stands
     for the pipeline of the same name, in which this pass is the third.
@@ -175,11 +175,11 @@ class SuperoptimizePass(ModulePass):
     """How many processes search; the result is the same for any number."""
 
     verify_budget: float = VERIFY_BUDGET
-    """Seconds that random tests of one piece may take: of large programs only pieces are taken that
-    are proved or tested."""
+    """Seconds for random tests of one piece. Of a large program each piece is proved or tested
+    before it is taken."""
 
     f32: str = AS_F32
-    """What products of f32 are: 3xtf32, as precise as f32, or tf32, as if each asked for it."""
+    """How f32 matmuls are computed: 3xtf32, as precise as f32, or tf32, for all of them."""
 
     def __post_init__(self) -> None:
         check_precision(self.f32)
@@ -199,7 +199,7 @@ class SuperoptimizePass(ModulePass):
         self.search(op)
 
     def settled(self, module: ModuleOp) -> "SuperoptimizePass":
-        """This pass with the target that `module`, which notes it, is compiled for from now on."""
+        """This pass for one target, which is written on `module` unless it names one already."""
         target = settle_target(module, self.target, self.name)
         ask_for(self.f32, module)
         return replace(self, target=target.name)
@@ -208,10 +208,9 @@ class SuperoptimizePass(ModulePass):
         self, module: ModuleOp, noted: Searched = not_searched, known: Found = unknown
     ) -> None:
         """
-        Do what the pass does.
+        Search each function of `module`, except those for which a candidate is `known`.
 
-        What was searched goes to `noted`, with a report for each candidate, in the order in which
-        they are in the module.
+        The report of each candidate is passed to `noted`, in the order of the module.
         """
         settled = self.settled(module)
         for op in first_foreign_operations(module):
@@ -241,7 +240,7 @@ class SuperoptimizePass(ModulePass):
         taken: list[str] = []
         for rank, candidate in enumerate(found[1:], start=1):
             name = free_name(module, f"{function.sym_name.data}__candidate_{rank}", taken)
-            rank_as(candidate.function, name, rank, candidate.plan.seconds)
+            candidate.function.sym_name = StringAttr(name)
             taken.append(name)
         Rewriter.replace_op(function, [candidate.function for candidate in found])
 

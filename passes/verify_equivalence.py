@@ -14,6 +14,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import (
     candidate_of,
     kept_programs,
+    mark_alternative,
     mark_unverified,
     unmark,
 )
@@ -23,7 +24,7 @@ from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_not
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
 from mirage_mlir.passes.frontend.inline import inline_pieces
-from mirage_mlir.passes.frontend.kept import free_name, functions_to_search, rank_as, unrank
+from mirage_mlir.passes.frontend.kept import free_name, functions_to_search
 from mirage_mlir.progress import Progress
 
 
@@ -32,11 +33,11 @@ class Verified:
     """What verification says of the candidates for one function."""
 
     kept: Sequence[FuncOp]
-    """Those that are taken, the best first, under the names that they have from now on."""
+    """The candidates that are taken, best first, under their final names."""
     ranks: Sequence[int]
-    """The places that they had among all."""
+    """The rank of each among all candidates."""
     reports: Sequence[EquivalenceReport]
-    """What their comparisons came to."""
+    """The results of their comparisons."""
 
 
 @dataclass(frozen=True)
@@ -63,34 +64,35 @@ class VerifyEquivalencePass(ModulePass):
           func.return %y : tensor<4x8xf32>
         }
 
-    The candidates for a program are compared with it one after the other, until `top-k` are proved
-    or tested, and accurate. The first of these gets the name of the first candidate. What is
-    refused or not needed is removed, and so are private programs; private functions that are called
-    are put in the place of calls. Only what is returned is compared, and what would have been. With
+    The candidates for a program are compared with it one after the other, until `top-k` of them are
+    accurate and proved or tested. The first of these gets the name of the first candidate. All
+    other candidates and private programs are erased; calls of private functions are inlined. With
     `reference` and `candidate` two functions are compared, and nothing changes.
 
-    A remark has the arguments: proved, if the normal forms are equal, or why that is not known;
-    tested, modulo random primes, with error bound, theorem and seed; the rounding error. One
-    argument is enough. `mirage-opt --verify-report=FILE` writes the same as JSON.
+    A remark says how equality is known: proved, if the normal forms are equal, or why they could
+    not be compared; tested modulo random primes, with error bound, theorem and seed; and the
+    rounding error. A proof or a test is enough. `mirage-opt --verify-report=FILE` writes the same
+    as JSON.
 
-    Fails where no candidate is equal, on functions that differ (with the first element as witness,
-    in the fields and in f64, and the first operator of @g whose value is no part of @f), that are
-    equal but for rounding errors over the tolerance, or that cannot be decided (with the reason).
+    Fails where no candidate is equal. Fails on two functions that differ, with a witness (the first
+    element that differs, in the fields and in f64) and the first operator of @g whose value @f does
+    not compute; on functions whose rounding errors are over the tolerance; and on functions of
+    which equality cannot be decided, with the reason.
     """
 
     name = "verify-equivalence"
 
     reference: str | None = None
-    """The function that says what is to be computed; if not given candidates are verified."""
+    """The function to compare with; if not given, the candidates of the module are verified."""
 
     candidate: str | None = None
     """The function that claims to compute it."""
 
     tests: int = LANES
-    """Modulo how many random primes the functions are compared, at least."""
+    """The least number of random primes modulo which the functions are compared."""
 
     seed: int = 0
-    """Of all random numbers; the same seed gives the same report."""
+    """The seed of all random numbers; the same seed gives the same report."""
 
     budget: float = VERIFY_BUDGET
     """Seconds that random tests may take; above it normal forms have to prove equality."""
@@ -118,9 +120,9 @@ class VerifyEquivalencePass(ModulePass):
 
     def verify(self, module: ModuleOp, noted: Noted = not_noted) -> Mapping[str, Verified]:
         """
-        Do what the pass does; every comparison goes to `noted`, also before a failure.
+        Verify `module`; every comparison is passed to `noted`, also those before a failure.
 
-        Returns what is known of the candidates that are kept, by the name of the first.
+        Returns the candidates that are kept and their reports, by the name of the first.
         """
         if self.reference is not None and self.candidate is not None:
             self._compare(module, self.reference, self.candidate, noted)
@@ -222,19 +224,19 @@ class VerifyEquivalencePass(ModulePass):
 
 
 def compared(verifier: PartVerifier, function: FuncOp) -> EquivalenceReport:
-    """What comparing a candidate with the program of `verifier` comes to."""
+    """The report of comparing a candidate with the program of `verifier`."""
     about = candidate_of(function)
     return verifier.compare(function, [] if about is None else list(about.pairs))
 
 
 def structure_of_candidate(function: FuncOp) -> str:
-    """Grid and loop of each kernel of a candidate, or its name where the search did not say."""
+    """Grid and loop of each kernel of a candidate; the name of one that no search described."""
     about = candidate_of(function)
     return f"@{function.sym_name.data}" if about is None else about.structure.data
 
 
 def remove_program(program: FuncOp) -> None:
-    """Take away a program that was kept to be compared with; one that is public stays."""
+    """Erase a program that was kept for comparison; a public one stays."""
     if program.sym_visibility is not None and program.sym_visibility.data == "private":
         Rewriter.erase_op(program)
 
@@ -247,16 +249,16 @@ def _is_each_operator_alone(function: FuncOp) -> bool:
 
 
 def _rename(module: ModuleOp, function: FuncOp, name: str, rank: int) -> None:
-    """Let a candidate be the result of that rank, unmarked."""
+    """Name a candidate as the result of rank `rank`, and remove its marks."""
     about = candidate_of(function)
     unmark(function)
-    unrank(function)
     if rank == 0:
         function.sym_name = StringAttr(name)
     else:
         seconds = 0.0 if about is None else about.seconds.value.data
         function.sym_name = StringAttr("")
-        rank_as(function, free_name(module, f"{name}__candidate_{rank}"), rank, seconds)
+        function.sym_name = StringAttr(free_name(module, f"{name}__candidate_{rank}"))
+        mark_alternative(function, rank, seconds)
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp:

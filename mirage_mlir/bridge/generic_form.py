@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FunctionType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-from mirage_mlir.dialects.launch import in_plain_form
+from mirage_mlir.dialects.interface import in_plain_form
 
 
 def generic_form(op: Operation) -> str:

@@ -11,7 +11,6 @@ from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, compiler_context
 from mirage_mlir.effort import Effort
 from mirage_mlir.passes.frontend.check import check
-from mirage_mlir.passes.frontend.kept import unrank
 from mirage_mlir.passes.partition_program import PartitionProgramPass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
@@ -42,7 +41,6 @@ def _offer(name: str, candidate: func.FuncOp, report: SearchReport) -> Offer:
     pairs = [] if about is None else list(about.pairs)
     function = candidate.clone()
     unmark(function)
-    unrank(function)
     function.sym_name = StringAttr(name)
     return Offer(function, report.alone, report, pairs=pairs)
 

@@ -7,7 +7,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import function_name
+from mirage_mlir.dialects.interface import function_name
 from mirage_mlir.dialects.target import chip_of, resolve_target
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named

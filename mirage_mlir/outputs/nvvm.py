@@ -14,7 +14,7 @@ from xdsl.utils.target import Target
 
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import function_name, in_plain_form
+from mirage_mlir.dialects.interface import function_name, in_plain_form
 from mirage_mlir.dialects.target import TARGET
 from mirage_mlir.outputs.host_code import (
     DECLARATION,
@@ -79,7 +79,7 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
     texts = [DECLARATION]
     taken = {*_symbols(plain)}
     for described, op in zip(_modules(lowered), _modules(plain), strict=True):
-        name = function_name(op)
+        name = function_name(described)
         texts += _host_functions(kernels_of(described), op, name, taken, called=name in declared)
         if name in declared:
             declared[name].detach()

@@ -1,1 +1,1 @@
-"""What several passes of the lowering ask about kernels and tiles."""
+"""Analyses of kernels and tiles that several passes of the lowering share."""

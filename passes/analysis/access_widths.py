@@ -17,7 +17,7 @@ WIDEST_ACCESS = 16
 
 
 def is_repeated(own: tuple[int, ...], shape: tuple[int, ...], *, down: bool) -> bool:
-    """Whether neighbours of a tile of `shape` are all one element of a tile of shape `own`."""
+    """Whether neighbours in `shape` are the same element of a tile of shape `own`."""
     if down:
         return (own[-2] if len(own) > 1 else 1) == 1 and shape[-2] > 1
     return own[-1] == 1 and shape[-1] > 1
@@ -39,7 +39,7 @@ def shared_width(
 
 
 def aligned_run(view: TensorView, shape: tuple[int, ...], width: int, *, down: bool = False) -> int:
-    """Of `width` columns of a tile of `view`, or rows, how many one access may take."""
+    """How many of `width` columns of a tile of `view`, or rows, one access may take."""
     if down:
         # Rows and columns exchanged.
         last = len(shape) - 1
@@ -58,7 +58,7 @@ def aligned_run(view: TensorView, shape: tuple[int, ...], width: int, *, down: b
 
 
 def covers(shared: SharedLayout, layout: RegisterLayout) -> bool:
-    """Whether a buffer has room for all that a register layout addresses."""
+    """Whether a buffer has memory for all places that a register layout addresses."""
     rows, columns = layout.spans()
     if shared.swizzle:
         return rows <= shared.room[0] and columns <= shared.room[1]

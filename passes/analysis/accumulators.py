@@ -1,4 +1,4 @@
-"""Where the tensor cores leave the result of a matmul, and what is computed of it there."""
+"""Register layouts of matmul results, and of values computed from them elementwise."""
 
 from xdsl.ir import SSAValue
 
@@ -12,11 +12,11 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 )
 
 IN_MEMORY = threadblock.LoadOp | threadblock.TransposeOp | threadblock.ConcatOp
-"""What makes tiles that are in no registers."""
+"""Operations whose results are never in registers."""
 
 
 def accumulators(op: threadblock.MatmulOp) -> RegisterLayout:
-    """The registers that have the result of `op`, once select-mma has decided who computes it."""
+    """The register layout of the result of `op`, after select-mma."""
     rows, columns, _ = matmul_sizes(op)
     if uses_wgmma(op):
         return wgmma_result(rows, columns, op.warp_counts, swapped=op.swapped is not None)
@@ -24,12 +24,12 @@ def accumulators(op: threadblock.MatmulOp) -> RegisterLayout:
 
 
 def batch_lines(op: threadblock.MatmulOp) -> int:
-    """Lines of the left side of a batched matmul in shared memory: the instruction's columns."""
+    """Lines of a batched matmul's left operand in shared memory, columns of the instruction."""
     return round_up(matmul_sizes(op)[0], COLUMN_STEP)
 
 
 def left_fragments(op: threadblock.MatmulOp) -> RegisterLayout:
-    """The registers that must have the left operand of `op` if it is chained."""
+    """The register layout that the left operand of a chained `op` must have."""
     rows, _, depth = matmul_sizes(op)
     down, _, deep = op.warp_counts
     result = wgmma_result if uses_wgmma(op) else mma_result
@@ -38,10 +38,10 @@ def left_fragments(op: threadblock.MatmulOp) -> RegisterLayout:
 
 def fragments_of(value: SSAValue) -> RegisterLayout | None:
     """
-    The registers that have `value`, a matmul's result or what is computed of it element by element.
+    The register layout of `value`, a matmul's result or a value computed from one elementwise.
 
-    None for other tiles. Work on elements stays where the first operand of the same shape is that
-    is in registers as a whole.
+    None for other tiles. Elementwise results have the layout of the first operand of their shape
+    that is in registers as a whole.
     """
     op = value.owner
     if isinstance(op, threadblock.MatmulOp):

@@ -18,11 +18,11 @@ from mirage_mlir.passes.analysis.tile_attributes import batch_place, maker
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
 
 LARGEST_ALIGNMENT = 1024
-"""Bytes that a tile starts at a multiple of: eight lines of the widest swizzle."""
+"""The alignment of tiles with the widest swizzle, in bytes: eight lines of it."""
 
 
 def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
-    """The tile that a load makes, or a store takes."""
+    """The result of a load, or the operand of a store."""
     return op.result if isinstance(op, threadblock.LoadOp) else op.tile
 
 
@@ -37,7 +37,7 @@ def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | 
 
 
 def buffer_of(value: SSAValue) -> Operation:
-    """The operation whose buffer holds a tile in shared memory: a transpose has none."""
+    """The operation that owns the buffer of a tile in shared memory; a transpose owns none."""
     op = value.owner
     assert isinstance(op, Operation)
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
@@ -45,9 +45,9 @@ def buffer_of(value: SSAValue) -> Operation:
 
 def has_rows_along(op: Operation) -> bool:
     """
-    Whether neighbours of the tile that `op` makes lie along a column in shared memory.
+    Whether the tile of `op` is column-major in shared memory, as the tensor that is loaded.
 
-    They lie as in the tensor that is loaded; of several matrices no column is one run of them.
+    A tile of several matrices is row-major, since its columns are no runs of elements.
     """
     if not isinstance(op, threadblock.LoadOp):
         return False
@@ -56,12 +56,12 @@ def has_rows_along(op: Operation) -> bool:
 
 
 def maxima_of(value: SSAValue) -> SSAValue | None:
-    """The maxima that each block's part of a tile is relative to; None where there are none."""
+    """The row maxima of each block's partial sum of a tile; None if it is not rescaled."""
     return value.owner.maxima if isinstance(value.owner, ConvertLayoutOp) else None
 
 
 def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
-    """The tiles into which the grid and the loops cut a dim of what `op` loads."""
+    """The number of tiles along a dimension of the tensor that `op` loads."""
     graph = op.parent_op()
     assert isinstance(graph, kernel.GraphDefinedOp)
     axis, loops = cuts(op, dim)
@@ -70,7 +70,7 @@ def tiles_along(op: threadblock.LoadOp, dim: int) -> int:
 
 
 def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
-    """Whether `op` loads what the loop keeps several buffers of."""
+    """Whether `op` loads a tile of the loop, which has a buffer for each stage."""
     return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
 
 
@@ -82,14 +82,14 @@ def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
 
 
 def copied_invariant_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
-    """The loads of loop-invariant tiles which a producer copies, each with a barrier of its own."""
+    """The loads of loop-invariant tiles that a producer copies; each has a barrier of its own."""
     if not graph.schedule.producer_warps:
         return []
     return [op for op in graph.body.block.ops if is_invariant_load(op) and is_tensor_copy(op)]
 
 
 def buffer_element(op: Operation) -> Attribute:
-    """The element type in which a buffer is kept: reductions stay in f32 until they are read."""
+    """The element type of a buffer; results of reductions are in f32 until they are read."""
     if isinstance(op, threadblock.ReduceSumOp | threadblock.ReduceMaxOp):
         return f32
     return threadblock.tile_type(op.results[0]).element_type
@@ -104,27 +104,27 @@ def shared_layout(value: SSAValue) -> SharedLayout:
 
 
 def buffer_bytes(op: Operation) -> int:
-    """Bytes of one buffer of a tile in shared memory, all copies, so that the next is aligned."""
+    """Bytes of one buffer of a tile in shared memory, with all copies, rounded up to alignment."""
     layout = shared_layout(op.results[0])
     item = byte_width(buffer_element(op))
     return round_up(layout.size * layout.copies * item, buffer_alignment(op))
 
 
 def buffer_count(op: Operation) -> int:
-    """Buffers of a tile in shared memory that is no loaded one of the loop; 0 in another's."""
+    """Buffers of a tile that is not a loop's load; 0 for one in the buffer of another tile."""
     if first_line(op):
         return 0
     return 2 if shared_buffer(op).double_buffered else 1
 
 
 def first_line(op: Operation) -> int:
-    """The line of its buffer from which on a tile lies: not the first where several share one."""
+    """The first line of a tile in its buffer, which a batch shares."""
     place = batch_place(op)
     return 0 if place is None else place[1]
 
 
 def buffer_alignment(op: Operation) -> int:
-    """Bytes that the address of a buffer is a multiple of."""
+    """The alignment of a buffer in bytes."""
     boxes = SHARED_ALIGNMENT if is_tensor_copy(op) else 1
     return max(shared_layout(op.results[0]).alignment, boxes)
 
@@ -136,7 +136,7 @@ def is_tensor_copy(op: Operation) -> bool:
 
 def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
     """
-    Bytes of an iteration's tiles that only the first axis of the grid cuts, or only the second.
+    Bytes of an iteration's tiles that depend on the first grid axis only, and on the second only.
     """
     along = [0, 0]
     for op in graph.body.block.ops:

@@ -18,12 +18,12 @@ NARROWEST_COPY = 4
 @dataclass(frozen=True)
 class CopyShape:
     """
-    A tile cut into pieces of neighbours.
+    A tile cut into pieces of contiguous elements.
 
     Args:
-        lines, run: the tile, with neighbours along the run.
-        piece: elements that one thread moves at once.
-        columns: whether the run goes along the tile's columns (else its rows).
+        lines, run: the number of lines of the tile, and the length of a contiguous line.
+        piece: elements that one thread copies at once.
+        columns: whether a line is a row of the tile; else it is a column.
     """
 
     lines: int

@@ -1,4 +1,4 @@
-"""What a scheduled kernel needs and uses, read off its IR: the passes have decided all of it."""
+"""The resources of a kernel as the passes of the lowering have decided them."""
 
 from dataclasses import dataclass
 
@@ -27,13 +27,13 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 
 @dataclass(frozen=True)
 class KernelResources:
-    """What one kernel needs, and how it copies and multiplies; sizes are in bytes."""
+    """Threads, memory and instructions of one kernel; sizes are in bytes."""
 
     grid: tuple[int, ...]
     loop: tuple[int, ...]
     cluster: tuple[int, ...]
     threads: int
-    """That compute."""
+    """Threads of a block that compute."""
     producer_warps: int
     """Warps that only start TMA copies."""
     warpgroups: int
@@ -44,7 +44,7 @@ class KernelResources:
     mma: tuple[str, ...]
     """The instruction of each matmul, and how warps or warpgroups share it."""
     copies: tuple[str, ...]
-    """How tiles are loaded, each way once."""
+    """The distinct ways in which tiles are loaded."""
     multicast: int
     """Blocks of a cluster that copy parts of a tile for each other; 1 where none do."""
     splits: int
@@ -54,7 +54,7 @@ class KernelResources:
 
 
 def resources_of(module: ModuleOp) -> tuple[KernelResources, ...]:
-    """Those of all kernels of a module whose memory is planned, in their order."""
+    """The resources of all kernels of a module after plan-memory, in order."""
     graphs = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
     return tuple(map(resources_of_kernel, graphs))
 
@@ -93,7 +93,7 @@ def _copy(op: threadblock.LoadOp) -> str:
 
 
 def _instruction(op: threadblock.MatmulOp) -> str:
-    """As PTX names its shape, and how many warps or warpgroups lie along rows, columns, depth."""
+    """The shape in PTX's terms, and the warps or warpgroups along rows, columns and depth."""
     warps = op.warp_counts
     shared = "x".join(str(count) for count in warps)
     rows, columns, _ = matmul_sizes(op)

@@ -18,9 +18,9 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 @dataclass(frozen=True)
 class Dependence:
     """
-    How a value depends on a row maximum m: it is `(a + shift m) exp(degree m)`, a without m.
+    A value depends on a row maximum m as `(a + shift m) exp(degree m)`, where a does not.
 
-    One of the two numbers is 0 in all that is followed here.
+    Either `shift` or `degree` is 0.
     """
 
     shift: float = 0.0
@@ -107,10 +107,10 @@ def _of(op: Operation, m: SSAValue, known: dict[SSAValue, Dependence]) -> Depend
 
 def is_free(m: SSAValue) -> bool:
     """
-    Whether any number that is at least the maximum may stand in for the row maximum `m`.
+    Whether any upper bound may replace the row maximum `m`.
 
-    That holds where all that `m` does is to subtract it in exponents whose values are added up
-    with `rescale %m`: what is added is then `v exp(-m)`, and the sum makes `exp(m)` of it again.
+    It may if `m` is only subtracted in exponents whose values are added up with `rescale %m`: a
+    value `v exp(-m)` is added, and rescaling multiplies by `exp(m)`.
     """
     op = m.owner
     if not isinstance(op, threadblock.ReduceMaxOp):
@@ -135,7 +135,7 @@ def rescaled_with(m: SSAValue) -> list[threadblock.AccumulateOp]:
 
 
 def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:
-    """The layout of the maxima for sums of `value` that lie in `layout`."""
+    """The register layout of the row maxima for sums of `value` in `layout`."""
     if is_online_maximum(row_maximum):
         return registers_of(row_maximum)
     sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(value))

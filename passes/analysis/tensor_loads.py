@@ -1,4 +1,4 @@
-"""Loads that tensor copies fetch, and the tiles that these write."""
+"""Loads by tensor copies (TMA): their boxes, and the layouts that these write."""
 
 from collections.abc import Iterator
 
@@ -25,15 +25,15 @@ from mirage_mlir.targets.tensor_map import TensorMap, tensor_map
 
 
 def map_of(op: threadblock.LoadOp) -> TensorMap | None:
-    """The boxes that make the tile of a load as it lies in shared memory, None where none do."""
+    """The boxes that cover the tile of a load in its layout in shared memory; None without any."""
     swizzle = shared_layout(op.result).swizzle
     return next((boxes for boxes in boxes_of(op) if boxes.swizzle == swizzle), None)
 
 
 def boxes_of(op: threadblock.LoadOp) -> list[TensorMap]:
-    """The boxes that make the tile of a load, for each swizzle with which some do, widest first."""
+    """The boxes that cover the tile of a load, for each possible swizzle, widest first."""
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
-    # Of what is repeated along a dim copies do not know where it ends.
+    # A dimension of stride 0 has no end in memory, so TMA could not fill in zeros behind it.
     repeated = [dim for dim, step in enumerate(view.strides) if not step and view.shape[dim] > 1]
     if has_padded_depth(op) or any(reaches_past(op, dim) for dim in repeated):
         return []
@@ -47,7 +47,7 @@ def boxes_of(op: threadblock.LoadOp) -> list[TensorMap]:
 
 
 def has_padded_depth(op: threadblock.LoadOp | threadblock.TransposeOp) -> bool:
-    """Whether a matmul reads a tile past its end, where there must be zeros."""
+    """Whether an MMA reads past the depth of a tile, where there must be zeros."""
     users = [use.operation for use in op.result.uses]
     return any(
         has_padded_depth(user)
@@ -58,26 +58,26 @@ def has_padded_depth(op: threadblock.LoadOp | threadblock.TransposeOp) -> bool:
 
 
 def reaches_past(op: threadblock.LoadOp, dim: int) -> bool:
-    """Whether some block or iteration loads what lies past the end of a dim."""
+    """Whether some block or iteration loads elements past the end of a dimension."""
     size = threadblock.shape_of(op.result)[dim]
     return tiles_along(op, dim) * size > kernel.shape_of(op.source)[dim]
 
 
 def partial_copies(op: threadblock.LoadOp, parts: int) -> list[TensorMap]:
-    """Of the boxes that make the tile of a load those of which so many blocks can copy a part."""
+    """The possible boxes of a load's tile that divide into `parts` equal parts."""
     shape = threadblock.shape_of(op.result)
     return [boxes for boxes in boxes_of(op) if partial_copy(boxes, shape, parts) is not None]
 
 
 def boxed_layouts(op: threadblock.LoadOp) -> list[SharedLayout]:
-    """The layouts in which boxes can make the tile of a load, those of fewest boxes first."""
+    """The layouts that boxes can give the tile of a load, fewest boxes first."""
     parts = op.sharing_blocks
     maps = boxes_of(op) if parts == 1 else partial_copies(op, parts)
     return [boxed_layout(op, boxes) for boxes in maps]
 
 
 def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
-    """The tile of `op` as boxes lie in shared memory: without padding."""
+    """The layout that `boxes` give the tile of `op`, which has no padding."""
     rows, columns = as_matrix(threadblock.shape_of(op.result))
     columns_first = has_rows_along(op)
     if boxes.swizzle:
@@ -88,14 +88,14 @@ def boxed_layout(op: threadblock.LoadOp, boxes: TensorMap) -> SharedLayout:
 
 
 def tensor_loads(graph: kernel.GraphDefinedOp) -> Iterator[threadblock.LoadOp]:
-    """The loads of `graph` whose tiles tensor copies fetch."""
+    """The loads of `graph` by tensor copies."""
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.LoadOp) and is_tensor_copy(op):
             yield op
 
 
 def lay_out_boxes(graph: kernel.GraphDefinedOp) -> None:
-    """Give the tiles that tensor copies fetch layouts in which they can."""
+    """Give the tiles of tensor copies layouts that boxes can have."""
     for op in tensor_loads(graph):
         layouts = boxed_layouts(op)
         if not layouts:

@@ -1,4 +1,4 @@
-"""Kernel-level views as strides over the tensor they look at."""
+"""Kernel-level views as strides over the tensor that owns the memory."""
 
 from dataclasses import dataclass
 from math import prod
@@ -47,10 +47,10 @@ def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def reshaped_strides(view: TensorView, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """
-    Strides that make `view` look like `shape`, None where no strides can.
+    The strides of `view` reshaped to `shape`; None if the reshaped view has none.
 
-    Runs of dims that lie densely one in the other are split anew; the cuts of both shapes must
-    agree at the ends of each run.
+    Dimensions that are dense in one another form a run, which is split into the new dimensions.
+    Both shapes must have a boundary at the end of each run.
     """
     old = [(n, s) for n, s in zip(view.shape, view.strides, strict=True) if n > 1]
     new = [n for n in shape if n > 1]
@@ -73,7 +73,7 @@ def reshaped_strides(view: TensorView, shape: tuple[int, ...]) -> tuple[int, ...
 
 
 def through(op: Operation, source: TensorView, shape: tuple[int, ...]) -> TensorView | None:
-    """What the view operation `op` makes of `source`; None where it is no view by strides."""
+    """The result of the view operation `op` on `source`; None if strides cannot express it."""
     strides: tuple[int, ...] | None
     match op:
         case kernel.TransposeOp():
@@ -127,7 +127,7 @@ def view_of(value: SSAValue) -> TensorView:
 
 
 def row_major_columns(value: SSAValue) -> bool:
-    """Whether the last dim of a tensor holds neighbours, or no dim does."""
+    """Whether elements along the last dimension of a tensor are contiguous, or along none."""
     view = view_of(value)
     unit = [dim for dim, step in enumerate(view.strides) if step == 1 and view.shape[dim] > 1]
     return not unit or unit[-1] == len(view.shape) - 1

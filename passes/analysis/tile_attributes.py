@@ -1,4 +1,4 @@
-"""Attributes that the passes of the lowering share, and queries about tiles."""
+"""Queries about tiles, sums and clusters that the passes of the lowering share."""
 
 from collections.abc import Sequence
 from math import prod
@@ -33,12 +33,12 @@ def registers_of(value: SSAValue) -> RegisterLayout:
 
 
 def has_layouts(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether assign-layouts has said where each tile lives."""
+    """Whether assign-layouts has run on `graph`."""
     return all(layout_of(value) for op in graph.body.block.ops for value in op.results)
 
 
 def batch_place(op: Operation) -> tuple[int, int] | None:
-    """The number of an operation's group and where its lines start; None where it is in none."""
+    """The batch of an operation, and its first line there; None if it is in no batch."""
     if not isinstance(op, threadblock.MatmulOp | ConvertLayoutOp) or op.batched is None:
         return None
     number, start = op.batched.get_values()
@@ -51,25 +51,24 @@ def item_bytes(value: SSAValue) -> int:
 
 
 WIDEST_RUN_BYTES = 16
-"""Of one access to device memory: threads that are neighbours access neighbouring runs of it."""
+"""Bytes of one access to device memory; neighbouring threads access neighbouring runs."""
 
 
 def widest_run(graph: kernel.GraphDefinedOp) -> int:
-    """Neighbouring elements of a tile that a thread has: a whole access to the narrowest tensor."""
+    """Contiguous elements of a tile in a thread: one access to the tensor of the narrowest type."""
     tensors = [kernel.tensor_type(value) for value in (*graph.inputs, *graph.outputs)]
     return WIDEST_RUN_BYTES * 8 // min(tensor.element_type.bitwidth for tensor in tensors)
 
 
 def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
     """
-    The same of a tile that is read from shared memory: more than one access would have bank
-    conflicts.
+    `widest_run` of a tile in shared memory, where two accesses for a run would conflict in banks.
     """
     return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
 
 
 def stored_run(op: thread.GraphOp) -> int | None:
-    """Neighbouring elements of a result that is only stored: one access; else None."""
+    """Contiguous elements of one access to a result that is only stored; else None."""
     (result,) = op.results[:1]
     if all(isinstance(use.operation, threadblock.StoreOp) for use in result.uses):
         return WIDEST_RUN_BYTES // item_bytes(result)
@@ -77,7 +76,7 @@ def stored_run(op: thread.GraphOp) -> int | None:
 
 
 def has_half_operands(op: threadblock.MatmulOp) -> bool:
-    """Whether the operands are f16 or bf16: fragments that `ldmatrix` loads, in one matmul."""
+    """Whether the operands are f16 or bf16."""
     return item_bytes(op.lhs) == 2
 
 
@@ -88,7 +87,7 @@ def matmul_sizes(op: threadblock.MatmulOp) -> tuple[int, int, int]:
 
 
 def blocks_across(op: Operation | Block) -> int:
-    """Blocks of a cluster whose parts an accumulation adds up; 1 for any other operation."""
+    """The number of blocks across which an accumulation sums; 1 for any other operation."""
     if not isinstance(op, threadblock.AccumulateOp):
         return 1
     graph = op.parent_op()
@@ -99,7 +98,7 @@ def blocks_across(op: Operation | Block) -> int:
 
 
 def summed_axes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
-    """The grid axes that are summed across, which all such sums must share."""
+    """The grid axes across which the graph sums, which are the same for all such sums."""
     axes: set[int] = set()
     for op in sums_across(graph):
         across = op.across.get_values()
@@ -110,12 +109,12 @@ def summed_axes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
 
 
 def largest_sum(graph: kernel.GraphDefinedOp) -> int:
-    """Blocks that add up their parts; 1 where none do."""
+    """The number of blocks across which the graph sums; 1 without such sums."""
     return prod(graph.grid_sizes[axis] for axis in summed_axes(graph))
 
 
 def waits_for_split(graph: kernel.GraphDefinedOp, target: Target) -> bool:
-    """Whether the blocks that add up their parts are no cluster, and have no workspace yet."""
+    """Whether split-cross-block-sums has to split the sums of `graph`, and has not done so."""
     in_cluster = largest_sum(graph) <= max(1, target.cluster_max)
     whole = any(op.partial_sum is None for op in sums_across(graph))
     return whole and (graph.schedule.sums_in_workspace or not in_cluster)
@@ -133,7 +132,7 @@ def stores_along(op: threadblock.StoreOp, axes: Sequence[int]) -> bool:
 
 
 def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
-    """The operations that use a sum, once its parts have one row maximum."""
+    """The users of a sum, or of the thread graph that rescales it to a common row maximum."""
     users = computing_users(op.result)
     if len(users) == 1 and is_merge(users[0]):
         return computing_users(users[0].results[0])
@@ -141,7 +140,7 @@ def users_of_sum(op: threadblock.AccumulateOp) -> list[Operation]:
 
 
 def accumulator_of(value: SSAValue) -> Operation | Block:
-    """The operation that makes `value`; for a sum that was merged, the sum itself."""
+    """The operation that defines `value`; for the result of a merge, the sum that was merged."""
     op = value.owner
     return op.operands[0].owner if is_merge(op) else op
 
@@ -152,7 +151,7 @@ def is_merge(op: Operation | Block) -> TypeGuard[thread.GraphOp]:
 
 
 def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
-    """The sides over which a thread may reduce its own part of `op`: those of its one user."""
+    """The sides over which each thread may reduce its slots of `op`: those of its only user."""
     users = users_of_sum(op)
     if len(users) != 1:
         return None
@@ -164,13 +163,13 @@ def folding_sides(op: threadblock.AccumulateOp) -> tuple[bool, bool] | None:
 
 
 def is_folded(value: SSAValue) -> bool:
-    """Whether `value` is an accumulator that each thread has already reduced for its own part."""
+    """Whether `value` is an accumulator whose slots each thread has reduced already."""
     op = accumulator_of(value)
     return isinstance(op, threadblock.AccumulateOp) and folding_sides(op) is not None
 
 
 def adds_into(value: SSAValue) -> bool:
-    """Whether a matmul goes nowhere but into one accumulator."""
+    """Whether the only user of a matmul's result is one accumulator of sums."""
     users = computing_users(value)
     return (
         isinstance(value.owner, threadblock.MatmulOp)
@@ -190,12 +189,12 @@ def is_online_maximum(row_maximum: SSAValue) -> bool:
 
 def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool] | None:
     """
-    Whether a tile of `shape` is the same in all rows, and in all columns, of a tile of shape `to`.
+    Whether a tile of `shape` broadcasts along the rows, and along the columns, of `to`.
 
-    None where it is the same along some of the dims that make a row, and not along others.
+    None where it broadcasts along only some of the dimensions that form the rows.
     """
     if len(shape) > len(to):
-        # What it has more are dims of size 1.
+        # The additional leading dimensions have size 1.
         shape = shape[len(shape) - len(to) :]
     padded = (1,) * (len(to) - len(shape)) + tuple(shape)
     columns = padded[-1] == 1 and to[-1] > 1
@@ -206,9 +205,10 @@ def broadcast_sides(shape: Sequence[int], to: Sequence[int]) -> tuple[bool, bool
 
 def exchanges_sides(shape: Sequence[int], permutation: Sequence[int]) -> bool | None:
     """
-    Whether permuting the dims of a tile exchanges the rows and columns of its matrix.
+    Whether permuting the dimensions of a tile transposes its matrix.
 
-    None where it does neither that nor leave the matrix as it is; dims of size 1 do not matter.
+    False if the matrix stays as it is, None for any other permutation. Dimensions of size 1 do not
+    matter.
     """
     last = len(shape) - 1
     rows = [dim for dim in range(last) if shape[dim] > 1]
@@ -226,7 +226,7 @@ def reduced_sides(
     """
     Whether the reduction runs over the rows, and over the columns, of the tile's matrix.
 
-    None where it takes some of the dims that make a row and keeps others.
+    None where it reduces only some of the dimensions that form the rows.
     """
     shape = threadblock.shape_of(op.input)
     dims = {dim for dim in op.dims.get_values() if shape[dim] > 1}
@@ -237,7 +237,7 @@ def reduced_sides(
 
 
 def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[int]:
-    """The bits of the thread index above the lane along which a reduction's parts lie."""
+    """The bits of the thread index along which warps hold partial results of a reduction."""
     lanes = WARP_THREADS.bit_length() - 1
     return [
         bit
@@ -247,7 +247,7 @@ def split_warp_bits(layout: RegisterLayout, rows: bool, columns: bool) -> list[i
 
 
 def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[int]:
-    """The bits of the lane along which a reduction's parts lie."""
+    """The bits of the lane along which lanes hold partial results of a reduction."""
     return [
         bit
         for bit, (row, column) in enumerate(layout.threads[:LANE_BITS])
@@ -256,15 +256,15 @@ def reduced_lane_bits(layout: RegisterLayout, sides: tuple[bool, bool]) -> list[
 
 
 def cut_axes(op: threadblock.LoadOp) -> tuple[int, ...]:
-    """The axes of the grid that say which tile a block loads."""
+    """The grid axes on which the tile of a load depends."""
     return tuple(axis for axis, dim in enumerate(op.grid_map.get_values()) if dim >= 0)
 
 
 def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
     """
-    Blocks of a cluster along each grid axis: all of an axis that is summed across.
+    Blocks of a cluster along each grid axis.
 
-    Or those that share the tiles that they load.
+    They are all blocks of an axis across which the graph sums, or blocks that multicast tiles.
     """
     if shares_tiles(graph):
         return graph.cluster_sizes
@@ -273,13 +273,13 @@ def cluster_sizes(graph: kernel.GraphDefinedOp) -> tuple[int, ...]:
 
 
 def shares_tiles(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether blocks of a cluster copy tiles to each other."""
+    """Whether blocks of a cluster multicast tiles."""
     loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
     return any(op.multicast is not None for op in loads)
 
 
 def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether the blocks of a cluster store tiles of their own, each what it makes of the sums."""
+    """Whether each block of a cluster stores a tile of its own, computed from the sums."""
     axes = [axis for axis, blocks in enumerate(cluster_sizes(graph)) if blocks > 1]
     return any(
         stores_along(op, axes) for op in graph.body.block.ops if isinstance(op, threadblock.StoreOp)
@@ -288,9 +288,9 @@ def stores_apart(graph: kernel.GraphDefinedOp) -> bool:
 
 def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) -> bool:
     """
-    Whether nothing but elementwise work and stores follows the sums across blocks.
+    Whether only elementwise work and stores follow the sums across blocks.
 
-    Then each thread of the cluster works on elements of its own, and none hands any to another.
+    Then the threads of the whole cluster can share that work without exchanging elements.
     """
     after = [
         op for op in graph.body.block.ops if op.results and stages[op.results[0]] == Stage.POST
@@ -299,7 +299,7 @@ def ends_in_stores(graph: kernel.GraphDefinedOp, stages: dict[SSAValue, Stage]) 
 
 
 def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
-    """Whether no thread needs what another one computes for `op` after the loop."""
+    """Whether each thread computes its elements of `op` after the loop from its own elements."""
     match op:
         case threadblock.AccumulateOp():
             return bool(op.across.get_values())
@@ -310,11 +310,11 @@ def _keeps_to_itself(op: Operation, stages: dict[SSAValue, Stage]) -> bool:
                 for value in op.operands
                 if isinstance(value.owner, thread.GraphOp) and stages[value] == Stage.POST
             ]
-            # Tiles of another shape are spread over the threads in another way.
+            # Tiles of another shape have another layout.
             return all(threadblock.shape_of(value) == shape for value in computed)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
             total = op.input.owner
-            # Warps may hold parts of a matmul, which they add up before it is reduced.
+            # Partial sums of a matmul's warps are added up before it is reduced.
             return is_folded(op.input) and not (
                 isinstance(total, threadblock.AccumulateOp)
                 and isinstance(total.value.owner, threadblock.MatmulOp)
@@ -327,9 +327,9 @@ def resident_slots(
     value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
 ) -> list[int] | None:
     """
-    The register of tile `value` for each slot of `layout`, over a tile of `shape`.
+    The register of `value`, broadcast to `shape`, for each slot of `layout`.
 
-    None where a thread needs what another holds, or `value` is not in registers.
+    None if another thread holds an element that a thread needs, or `value` is not in registers.
     """
     attribute = layout_of(value)
     sides = broadcast_sides(threadblock.shape_of(value), shape)

@@ -1,4 +1,4 @@
-"""Reading a tile from wherever it lives into registers, and writing registers to memory."""
+"""Reads tiles from registers, shared or device memory into registers, and writes them to memory."""
 
 from math import gcd, prod
 
@@ -10,6 +10,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm_hopper, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
+from mirage_mlir.dialects.threadblock_copies import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.layouts.layout import RegisterLayout, as_matrix
 from mirage_mlir.passes.analysis.access_widths import (
     WIDEST_ACCESS,
@@ -31,11 +32,11 @@ from mirage_mlir.passes.codegen.context import Extent, Extents, KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.online_softmax import exp_of_difference, scaled
 
-EVICT_FIRST, EVICT_LAST = 0x12F0000000000000, 0x14F0000000000000
+CACHE_POLICIES = {EVICT_FIRST: 0x12F0000000000000, EVICT_LAST: 0x14F0000000000000}
 """
-What L2 should do with what a copy or a thread reads: drop it before other lines, or keep it.
+The L2 cache policy of each eviction priority.
 
-PTX calls the number opaque; these are what `createpolicy.fractional.L2` gives for the two.
+PTX calls the number opaque; these are what `createpolicy.fractional.L2` returns for the two.
 """
 
 
@@ -43,9 +44,10 @@ def fetch(
     ctx: KernelContext, value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
 ) -> list[SSAValue]:
     """
-    The elements of tile `value` that the slots of `layout`, over a tile of `shape`, need.
+    The elements of tile `value`, broadcast to `shape`, for the slots of `layout`.
 
-    Elements past the edge are those of a valid neighbour: whoever they could harm masks them.
+    A slot past the edge of the tile gets the value of a valid element; operations for which that
+    would be wrong mask it.
     """
     if (value, layout, shape) in ctx.fetched:
         return ctx.fetched[value, layout, shape]
@@ -56,7 +58,7 @@ def fetch(
             assert isinstance(value.owner, Operation), "arguments are in memory"
             fail(value.owner, "has a layout of which threads that use its result hold other slots")
         return [ctx.registers[value][slot] for slot in slots_held]
-    # Where the last piece of a row is cut off, its elements are read one by one.
+    # An access of several elements must not reach past the end of a row or column.
     rows, columns = as_matrix(shape)
     down = gcd(layout.down, shape[-2]) if len(shape) > 1 else 1
     width = down if down > 1 else gcd(layout.vector, columns)
@@ -89,7 +91,7 @@ def read_shared(
     *,
     down: bool = False,
 ) -> list[SSAValue]:
-    """`width` neighbours of a tile in shared memory, the copies combined; rows where `down`."""
+    """Read `width` neighbours (along a column where `down`) of a tile, and combine its copies."""
     kind = shared_layout(value).combine
     parts = read_blocks(ctx, value, shape, row, column, width, down=down)
     maxima = maxima_of(value)
@@ -109,7 +111,7 @@ def read_blocks(
     *,
     down: bool,
 ) -> list[list[SSAValue]]:
-    """What `read_shared` brings together, of each block, whose copies are combined."""
+    """The operands of `read_shared`'s combination over blocks: each block's copies combined."""
     emit = ctx.emit
     own = threadblock.shape_of(value)
     layout = shared_layout(value)
@@ -134,7 +136,7 @@ def read_blocks(
 
 
 def combined(ctx: KernelContext, parts: list[list[SSAValue]], kind: str) -> list[SSAValue]:
-    """The sums, or the maxima, of what the parts have at each place."""
+    """The elementwise sum, or maximum, of the parts."""
     total = parts[0]
     for part in parts[1:]:
         total = [combine(ctx, a, b, kind) for a, b in zip(total, part, strict=True)]
@@ -144,12 +146,12 @@ def combined(ctx: KernelContext, parts: list[list[SSAValue]], kind: str) -> list
 def weighed(
     ctx: KernelContext, parts: list[list[SSAValue]], maxima: list[list[SSAValue]]
 ) -> list[list[SSAValue]]:
-    """The blocks' `parts`, relative to the maximum of each, brought to the largest of these."""
+    """The blocks' partial sums, rescaled from the row maximum of each to the largest of these."""
     tops: dict[tuple[SSAValue, ...], SSAValue] = {}
     factors: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
     result: list[list[SSAValue]] = [[] for _ in parts]
     for values, own in zip(zip(*parts, strict=True), zip(*maxima, strict=True), strict=True):
-        # Neighbours have one maximum, as a rule.
+        # Neighbours usually share a row maximum, and with it the rescaling factor.
         if own not in tops:
             (tops[own],) = combined(ctx, [[each] for each in own], "max")
         for block, (value, maximum) in enumerate(zip(values, own, strict=True)):
@@ -197,7 +199,7 @@ def read_global(
     *,
     down: bool = False,
 ) -> list[SSAValue]:
-    """`width` neighbours of a tile that stayed in device memory; rows where `down`."""
+    """Read `width` neighbours (along a column where `down`) of a tile in device memory."""
     op = value.owner
     assert isinstance(op, threadblock.LoadOp)
     emit, view = ctx.emit, ctx.view(op)
@@ -206,7 +208,7 @@ def read_global(
     base = ctx.tile_pointer(op, ctx.iterations)
     extents = ctx.extents(value)
     count = 1 if is_repeated(own, shape, down=down) else width
-    # What is repeated may have no such dim.
+    # A tile that is broadcast may have no dimension of rows.
     down = down and count > 1
     together = aligned_run(view, own, count, down=down)
     read: list[SSAValue] = []
@@ -219,24 +221,12 @@ def read_global(
         for index, stride in zip(indices, view.strides, strict=True):
             offset = emit.add(offset, emit.mul(index, stride))
         pointer = emit.pointer(base, offset, element)
-        if together * byte_width(element) == WIDEST_ACCESS and is_kept(ctx, op):
-            read += emit.load_kept(pointer, element, EVICT_LAST)
+        if together * byte_width(element) == WIDEST_ACCESS and op.eviction_priority is not None:
+            policy = CACHE_POLICIES[op.eviction_priority.data]
+            read += emit.load_kept(pointer, element, policy)
         else:
             read += emit.load(pointer, element, together)
     return read * (width // count)
-
-
-def is_kept(ctx: KernelContext, op: threadblock.LoadOp) -> bool:
-    """
-    Whether L2 should keep what a block reads, and let go what blocks write first.
-
-    That is so where more than it holds streams through: then what is written goes to device memory
-    early and in order. On an H200 RMSNorm of 32,768 rows of 4096 took 124.5 us instead of 130, of
-    8192 in f32 495 instead of 513, softmax of 1000 in f32 61.7 instead of 63.2; elementwise
-    streams, which write as soon as they have read, 3 % longer.
-    """
-    cuts = op.grid_map.get_values()
-    return ctx.exceeds_l2 and ctx.whole is None and all(dim >= 0 for dim in cuts)
 
 
 def write_shared(
@@ -250,15 +240,16 @@ def write_shared(
     """
     Write a tile of `shape` from registers into `buffer`.
 
-    Warps with parts of a sum write a copy each; of several threads that hold one element, one
-    writes. A tile that is a `part` of the buffer starts there at an index along a dim.
+    Each group of warps with a partial sum writes a copy of its own; where several threads hold the
+    same element, one of them writes. `part` is the dimension and the index at which the tile starts
+    if it is only a part of the buffer's tile.
     """
     emit, shared = ctx.emit, shared_layout(buffer)
     element = buffer_element(buffer_of(buffer))
     start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
     whole = threadblock.shape_of(buffer)
     fits = covers(shared, layout) and part is None
-    # Of elements that are written together all must be in the tile, or there must be room.
+    # An access of several elements must stay inside the tile, unless the buffer has padding for it.
     width = layout.vector if fits else gcd(layout.vector, shape[-1])
     item = byte_width(element)
     together = shared_width(shared, whole, width, item)
@@ -329,6 +320,6 @@ def as_f32(ctx: KernelContext, value: SSAValue) -> SSAValue:
 def global_width(
     ctx: KernelContext, op: threadblock.LoadOp | threadblock.StoreOp, width: int
 ) -> int:
-    """Neighbouring columns that one access to device memory may take: aligned, all or none."""
+    """Columns of one access to device memory: aligned, and all inside the tensor or all outside."""
     value = op.result if isinstance(op, threadblock.LoadOp) else op.tile
     return aligned_run(ctx.view(op), threadblock.shape_of(value), width)

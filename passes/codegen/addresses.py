@@ -9,9 +9,9 @@ def shared_offset(
     ctx: KernelContext, layout: SharedLayout, item: int, row: Index, column: Index
 ) -> Index:
     """
-    Elements of `item` bytes from the start of a copy of a tile to its element (row, column).
+    The offset of element (row, column) in a copy of a tile, in elements of `item` bytes.
 
-    `SharedLayout.offset` when the kernel runs.
+    Emits what `SharedLayout.offset` computes.
     """
     emit = ctx.emit
     if not layout.swizzle:
@@ -23,11 +23,11 @@ def shared_offset(
     if layout.size > layout.panel:
         panels, inner = emit.mul(emit.div(at, pitch), layout.panel), emit.rem(at, pitch)
         if layout.panel % (SWIZZLED_LINES * pitch):
-            # The panels start on different lines of the swizzle.
+            # Panels start at different lines of the swizzle pattern.
             plain = emit.add(panels, emit.add(start, inner))
             moved = emit.bits(emit.shift_right(plain, SWIZZLE_SHIFT), mask)
             return emit.exclusive_or(plain, moved)
-    # The line alone says which pieces change places: one number for all that a lane reads there.
+    # The permutation of pieces depends on the line only, so all accesses to a line share it.
     moved = emit.bits(emit.shift_right(start, SWIZZLE_SHIFT), mask)
     return emit.add(panels, emit.add(start, emit.exclusive_or(inner, moved)))
 
@@ -40,9 +40,9 @@ def shared_place(
     plus: tuple[int, int],
 ) -> tuple[Index, int]:
     """
-    The offset of the element `plus` rows and columns on from `place`, in two parts.
+    The offset of the element `plus` rows and columns after `place`: a base and a constant.
 
-    The second is what is known now, so that neighbours share the first.
+    Neighbouring elements share the base.
     """
     if not layout.swizzle:
         constant = plus[0] * layout.row + plus[1] * layout.column

@@ -27,12 +27,12 @@ from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
 @dataclass(frozen=True)
 class Extent:
     """
-    Valid elements of one dim of a tile that may reach past its tensor's edge.
+    The valid elements along one dimension of a tile that may reach past its tensor's edge.
 
     Args:
-        limit: their number, or less than 1 where there are none.
-        in_loop: whether it changes from iteration to iteration.
-        empty: whether some block or iteration has none.
+        limit: the number of valid elements; less than 1 if there are none.
+        in_loop: whether `limit` changes from iteration to iteration.
+        empty: whether some block or iteration has no valid element.
     """
 
     limit: Index
@@ -59,15 +59,13 @@ class KernelContext:
         parity: whether the present iteration is an odd one, 0 or 1.
         paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
-        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
-        ahead: rows and columns from where a thread's part of a tile starts to the piece of it that
-            is worked on.
-        whole: the layout of which that piece has but some slots.
+        ahead: in a stream, rows and columns from the start of a thread's part of a tile to the
+            current piece.
+        whole: in a stream, the layout of the whole tile.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
-        resident_lhs: loop-invariant fragments of left sides in registers, of matmuls, by
-            step and row.
-        row_maxima: what rescaled sums are relative to.
+        resident_lhs: loop-invariant left fragments in registers, by matmul, then step and row.
+        row_maxima: the row maxima by which sums are rescaled.
         partial_sums, counters: device memory for sums across blocks without clusters.
     """
 
@@ -83,7 +81,6 @@ class KernelContext:
     slot: Index = 0
     parity: Index = 0
     paced: bool = False
-    exceeds_l2: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None
     registers: dict[SSAValue, list[SSAValue]] = field(
@@ -101,7 +98,7 @@ class KernelContext:
 
     @cached_property
     def is_half(self) -> bool:
-        """Whether all that the kernel reads is f16: results need not be better."""
+        """Whether all inputs are f16, so that approximations with an error below f16's suffice."""
         return all(kernel.tensor_type(value).element_type == f16 for value in self.graph.inputs)
 
     @property
@@ -124,7 +121,7 @@ class KernelContext:
         return self.emit.once(layout.threads, found)
 
     def _sum_of_bits(self, steps: list[int]) -> Index:
-        """What the set bits of the thread index add; neighbours that double are one field."""
+        """The sum of the steps of the thread index's set bits; doubling steps are one field."""
         total: Index = 0
         bit = 0
         while bit < len(steps):
@@ -157,7 +154,7 @@ class KernelContext:
     def tile_numbers(
         self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
-        """Which tile it is along each dim of its tensor."""
+        """The number of a tile along each dimension of its tensor."""
         numbers: list[Index] = []
         for dim in range(len(threadblock.shape_of(tile_of(op)))):
             grid, loops = cuts(op, dim)
@@ -179,7 +176,7 @@ class KernelContext:
     def load_extents(
         self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
     ) -> Extents:
-        """Which elements of a loaded tile exist; with `first` in the loops' iterations 0."""
+        """Which elements of a loaded tile are valid; with `first`, in iteration 0 of each loop."""
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
         origin = self.origin(op, [0] * len(iterations) if first else iterations)
@@ -201,14 +198,14 @@ class KernelContext:
         """
         Which elements of a tile are valid; None along a dim where all are.
 
-        With `first` in the loops' iterations 0, where a tile has the most elements.
+        With `first`, in iteration 0 of each loop, where a tile has the most valid elements.
         """
         op = value.owner
         match op:
             case threadblock.LoadOp():
                 return self.load_extents(op, self.iterations, first=first)
             case threadblock.AccumulateOp():
-                # Each iteration adds its own valid elements, so what any iteration had is there.
+                # An accumulator has the elements that are valid in any iteration.
                 return self.extents(op.value, first=True)
             case threadblock.MatmulOp():
                 rank = len(threadblock.shape_of(op.result))
@@ -256,14 +253,14 @@ class KernelContext:
         return tuple(merged)
 
     def _both(self, one: Extent | None, other: Extent | None) -> Extent | None:
-        """What is valid in two tiles."""
+        """The elements that are valid in both tiles."""
         if one is None or other is None or one == other:
             return one or other
         limit = self.emit.least(one.limit, other.limit)
         return Extent(limit, one.in_loop or other.in_loop, one.empty or other.empty)
 
     def exists(self, value: SSAValue) -> Condition:
-        """Whether no maximum over nothing went into a value that is computed in this iteration."""
+        """Whether a value of this iteration depends on no maximum over an empty tile."""
         op, emit = value.owner, self.emit
         conditions: list[Condition] = []
         if isinstance(op, threadblock.ReduceMaxOp):
@@ -295,7 +292,7 @@ class KernelContext:
     def indices(
         self, shape: tuple[int, ...], row: Index, column: Index, of: tuple[int, ...]
     ) -> list[Index]:
-        """The indices, in a tile of shape `of`, of what element (row, column) of `shape` needs."""
+        """The indices in a tile of shape `of` that broadcast to (row, column) of `shape`."""
         full = [*self.unravel(row, shape[:-1]), column]
         aligned = full[len(shape) - len(of) :]
         return [0 if size == 1 else i for size, i in zip(of, aligned, strict=True)]
@@ -310,7 +307,7 @@ class KernelContext:
     def inside(
         self, layout: RegisterLayout, shape: tuple[int, ...], extents: Extents, place: Position
     ) -> Condition:
-        """Whether the element that this thread holds at slot offset `place` exists."""
+        """Whether the element that this thread holds at slot offset `place` is valid."""
         emit = self.emit
         row, column = self.at(layout, place)
         rows, columns = prod(shape[:-1]), shape[-1]
@@ -336,7 +333,7 @@ class KernelContext:
         return self.emit.add(row, place[0]), self.emit.add(column, place[1])
 
     def spans(self, layout: RegisterLayout) -> tuple[int, int]:
-        """Rows and columns that a layout addresses: the whole one, where it is a piece of one."""
+        """Rows and columns that a layout addresses; in a stream, those of the whole tile."""
         return (self.whole or layout).spans()
 
     # --- memory

@@ -16,17 +16,17 @@ from mirage_mlir.passes.codegen.context import Extents, KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition, Index
 
 MAX_COPIES, MAX_MOVES = 16, 8
-"""Copies of a thread that are written out, asynchronous and not: these keep a register or two for
-each piece until it is stored, and eight loads at a time hide most of the latency."""
+"""Unrolled copies of a thread, asynchronous or through registers. The latter keep a register or two
+for each piece until it is stored, and eight loads in flight hide most of the latency."""
 
 
 @dataclass(frozen=True)
 class Piece:
     """
-    One piece of a tile, as the thread that copies it sees it.
+    The piece of a tile that a thread copies at once.
 
     Args:
-        source: its address in device memory; of what does not exist, that of the tile.
+        source: its address in device memory; the tile's address if the piece does not exist.
         target: its address in shared memory.
         exists: whether it lies inside the tensor.
     """
@@ -39,11 +39,11 @@ class Piece:
 @dataclass
 class TileCopy:
     """
-    The copy of one tile by all threads of a block, each a piece at a time.
+    The copy of one tile by all threads of a block, piece by piece.
 
     Args:
-        source, target: where the tile starts in device memory and in shared memory.
-        extents: which of its elements exist.
+        source, target: the tile's address in device memory and in shared memory.
+        extents: which of its elements are valid.
     """
 
     ctx: KernelContext
@@ -69,7 +69,7 @@ class TileCopy:
         return self.shape.lines * self.shape.pieces
 
     def run(self) -> None:
-        """Copy all pieces, some at a time, in a loop where they are many."""
+        """Copy all pieces; many pieces are copied in a loop."""
         emit, threads = self.ctx.emit, self.ctx.threads
         asynchronous = self.op.is_async_copy
         if asynchronous and self.width < NARROWEST_COPY:
@@ -95,7 +95,7 @@ class TileCopy:
             copy(numbers[first : first + together], whole or not last)
 
     def piece(self, number: Index) -> Piece:
-        """The piece with a number, the pieces of one line after the other."""
+        """Piece `number` of the tile; pieces are numbered line by line."""
         emit, op, shape = self.ctx.emit, self.op, self.shape
         line = emit.div(number, shape.pieces)
         start = emit.mul(emit.rem(number, shape.pieces), shape.piece)
@@ -117,7 +117,7 @@ class TileCopy:
         return Piece(source, emit.pointer(self.target, to, self.element), exists)
 
     def start(self, numbers: Sequence[Index], whole: bool) -> None:
-        """Start the copies of some pieces; if not `whole`, the last may be one too many."""
+        """Start the copies of some pieces; unless `whole`, the last may be past the tile's end."""
         emit, width = self.ctx.emit, self.width
         for place, number in enumerate(numbers):
             last = place == len(numbers) - 1 and not whole
@@ -133,9 +133,9 @@ class TileCopy:
 
     def move(self, numbers: Sequence[Index], whole: bool) -> None:
         """
-        Load some pieces and store them, which is not asynchronous: all loads come first.
+        Copy some pieces through registers: all loads, then all stores.
 
-        If not `whole`, the last piece may be one too many.
+        Unless `whole`, the last piece may be past the tile's end.
         """
         emit = self.ctx.emit
         zeros = [emit.zero(self.element)] * self.shape.piece
@@ -146,7 +146,7 @@ class TileCopy:
             piece = self.piece(emit.least(number, self.total - 1) if last else number)
             values = zeros
             if not any(extent.empty for extent in self.extents if extent):
-                # The tile's first element exists and is read in place of what does not.
+                # A piece that does not exist reads the tile's first element instead.
                 loaded = emit.load(piece.source, self.element, self.shape.piece)
                 values = [
                     emit.select(piece.exists, v, z) for v, z in zip(loaded, zeros, strict=True)
@@ -166,10 +166,9 @@ def copy_to_shared(
     ctx: KernelContext, op: threadblock.LoadOp, iterations: list[Index], slot: Index
 ) -> None:
     """
-    Copy a tile of the given iteration into buffer `slot`; zeros where it lies past the tensor's
-    edge.
+    Copy a tile of the given iteration into buffer `slot`, with zeros past the tensor's edge.
 
-    Copies are only started where pieces are wide enough to be asynchronous.
+    Copies by `cp.async` are started, not awaited.
     """
     ctx.emit.location = op.location
     source, target = ctx.tile_pointer(op, iterations), ctx.shared_pointer(op.result, slot)

@@ -1,4 +1,4 @@
-"""Thread graphs: the fused scalar code, once for each element that a thread holds."""
+"""Emits thread graphs: the fused scalar code, for each element that a thread holds."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, thread, threadblock
-from mirage_mlir.dialects.layout import RegistersAttr, layout_of
-from mirage_mlir.passes.analysis.tile_attributes import is_merge
+from mirage_mlir.passes.analysis.tile_attributes import is_merge, registers_of
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter
@@ -19,13 +18,13 @@ LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
 
 APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
-"""Lets a division or a root be one instruction, right to two units in the last place of f32."""
+"""Lets a division or a root be one instruction, with an error of two units in the last place."""
 
 Scalar = SSAValue
 
 
 def _exp(emit: Emitter, x: Scalar) -> Scalar:
-    """`2^(x / ln 2)`: the matrix of one instruction; relative error 2^-22 plus that of x / ln 2."""
+    """`2^(x / ln 2)` by one instruction; relative error 2^-22 plus that of x / ln 2."""
     return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(x, emit.f32(LOG2_E)))))
 
 
@@ -34,12 +33,12 @@ def _log(emit: Emitter, x: Scalar) -> Scalar:
 
 
 def _power(emit: Emitter, x: Scalar, y: Scalar) -> Scalar:
-    """`2^(y log2 x)`: not a number for negative x, as for exponents that are no integers."""
+    """`2^(y log2 x)`: NaN for negative x."""
     return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(y, emit.result(nvvm.Log2Op(x))))))
 
 
 def _tanh(emit: Emitter, x: Scalar) -> Scalar:
-    """`1 - 2 / (1 + exp(2x))`: `tanh.approx` is right to 2^-11 only, too little for f16."""
+    """`1 - 2 / (1 + exp(2x))`; `tanh.approx` has an error of 2^-11, too much for f16."""
     one = emit.f32(1.0)
     power = _exp(emit, emit.result(arith.AddfOp(x, x)))
     share = emit.result(nvvm.RcpApproxFtzOp(emit.result(arith.AddfOp(one, power))))
@@ -62,7 +61,7 @@ ERF_FAR_REST = (-1.06777877e-1, -6.34846687e-1, -1.28717512e-1)
 
 def _erf(emit: Emitter, x: Scalar) -> Scalar:
     """
-    The error function, right to three units in the last place of f32 (`test_erf.py`).
+    The error function, with an error of three units in the last place of f32 (`test_erf.py`).
 
     `x + x P(x^2)` near 0, beyond it `1 - exp(Q(|x|))` with the sign of x; both are computed.
     """
@@ -107,10 +106,10 @@ def _approximate_erf(emit: Emitter, x: Scalar) -> Scalar:
 
 def _exp_of_difference(emit: Emitter, difference: arith.SubfOp) -> Scalar:
     """
-    `2^(a / ln 2 - b / ln 2)`, one instruction less where many share b.
+    `2^(a / ln 2 - b / ln 2)`, which saves an instruction where many differences share b.
 
-    The rounding of `b / ln 2` is an error of 2^-24 |b / ln 2|: for f16 scores, which are below
-    2^16 times the length of a row, and differences of b that matter, far below that of f16.
+    The rounding of `b / ln 2` adds an error of 2^-24 |b / ln 2| to the exponent, which is far below
+    the error of f16 for the b that f16 inputs give.
     """
     lhs, rhs = difference.operands
     shift = emit.result(arith.NegfOp(emit.result(arith.MulfOp(rhs, emit.f32(LOG2_E)))))
@@ -128,7 +127,7 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
 
 
 def _merges(op: Operation) -> bool:
-    """Whether both sides of a difference may be the maximum of nothing: large, but no infinity."""
+    """Whether `op` is in a graph that merges partial sums: there b may be LOWEST, and overflow."""
     graph = op.parent_op()
     return graph is not None and is_merge(graph)
 
@@ -161,9 +160,7 @@ def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
 def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     """Compute the slots of `op`'s results."""
     result = op.results[0]
-    attribute = layout_of(result)
-    assert isinstance(attribute, RegistersAttr)
-    layout, shape = attribute.layout, threadblock.shape_of(result)
+    layout, shape = registers_of(result), threadblock.shape_of(result)
     columns = [fetch(ctx, value, layout, shape) for value in op.operands]
     rows = [run_slot(ctx, op, columns, slot) for slot in range(len(layout.offsets))]
     for value, held in zip(op.results, zip(*rows, strict=True), strict=True):

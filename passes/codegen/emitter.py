@@ -1,4 +1,4 @@
-"""A builder of scalar code that folds what is known and never emits one pure operation twice."""
+"""A builder of scalar code that folds constants and reuses equal pure operations in scope."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.nvvm_device import KEPT_WORDS, kept_load
 
 Index = int | SSAValue
-"""An i32 that is known now (`int`) or when the kernel runs."""
+"""An i32: a constant (`int`), or a value of the kernel."""
 
 Condition = bool | SSAValue
-"""An i1 that is known now or when the kernel runs."""
+"""An i1: a constant (`bool`), or a value of the kernel."""
 
 I1 = IntegerType(1)
 
 REPEATABLE = (arith.DivUIOp, arith.RemUIOp, llvm.GEPOp, llvm.ExtractValueOp, llvm.UndefOp)
-"""Operations that xDSL does not call pure, and that are: their divisors here are constants."""
+"""Operations without xDSL's trait `Pure` that are pure here: divisors are nonzero constants."""
 
 
 Emitted = TypeVar("Emitted")
@@ -50,7 +50,7 @@ class Emitter:
     """
     Emits into `block`; constants go to the entry block, where they dominate everything.
 
-    Pure operations are numbered by value: asking for one that is in scope returns its result.
+    Value numbering: a pure operation that is in scope already is not emitted again.
     """
 
     def __init__(self, entry: Block) -> None:
@@ -62,7 +62,7 @@ class Emitter:
         self.scopes: list[dict[object, Operation]] = [{}]
         """Pure operations by what they compute."""
         self.built: list[dict[object, object]] = [{}]
-        """What `once` built."""
+        """The results of `once`."""
 
     def insert(self, op: Operation) -> Operation:
         """Append `op`, or return the one in scope that computes the same."""
@@ -81,7 +81,7 @@ class Emitter:
         return self.insert(op).results[0]
 
     def once(self, key: object, build: Callable[[], Emitted]) -> Emitted:
-        """What `build` gave for `key` where that is in scope, else what it gives now."""
+        """The result of `build` for `key`, which is built once in a scope."""
         for scope in reversed(self.built):
             if key in scope:
                 return cast(Emitted, scope[key])
@@ -89,7 +89,7 @@ class Emitter:
         return built
 
     def pure(self, operator: Callable[..., Operation], *arguments: SSAValue | str) -> SSAValue:
-        """The only result of a pure operation; it is not even built where one is in scope."""
+        """The only result of a pure operation, which is built only if no equal one is in scope."""
         return self.once((operator, *arguments), lambda: self.result(operator(*arguments)))
 
     @contextmanager
@@ -109,7 +109,7 @@ class Emitter:
         value: float,
         attribute: IntegerAttr[IntegerType] | FloatAttr[AnyFloat],
     ) -> SSAValue:
-        # Zero has two signs and is equal to itself.
+        # 0.0 equals -0.0, so the key has the sign.
         key = (kind, value, copysign(1, value))
         if key not in self.constants:
             op = arith.ConstantOp(attribute, kind)
@@ -124,7 +124,7 @@ class Emitter:
         """`value` as an SSA value."""
         if isinstance(value, SSAValue):
             return value
-        # Most constants are of this type, and attributes are slow to make and to compare.
+        # Most constants are i32, and attributes are slow to create and to compare.
         if value not in self.indices:
             self.indices[value] = self._constant(i32, value, IntegerAttr(value, i32))
         return self.indices[value]
@@ -169,13 +169,13 @@ class Emitter:
         return lhs if rhs == 1 else self.pure(arith.MuliOp, self.i32(lhs), self.i32(rhs))
 
     def div(self, lhs: Index, rhs: int) -> Index:
-        """`lhs / rhs`, rounded down, of numbers that are not negative."""
+        """`lhs / rhs` of unsigned numbers, rounded down."""
         if isinstance(lhs, int):
             return lhs // rhs
         return lhs if rhs == 1 else self.pure(arith.DivUIOp, lhs, self.i32(rhs))
 
     def rem(self, lhs: Index, rhs: int) -> Index:
-        """What `div` leaves over."""
+        """The remainder of `div`."""
         if isinstance(lhs, int):
             return lhs % rhs
         return 0 if rhs == 1 else self.pure(arith.RemUIOp, lhs, self.i32(rhs))
@@ -253,7 +253,7 @@ class Emitter:
 
     @contextmanager
     def when(self, condition: Condition) -> Generator[None]:
-        """Emit what only happens where `condition` holds."""
+        """Emit code that runs only where `condition` holds."""
         if condition is True:
             yield
             return
@@ -271,7 +271,7 @@ class Emitter:
         body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
     ) -> list[SSAValue]:
         """
-        Run `body(iteration, values)` `count` times; what it returns goes to the next iteration.
+        Run `body(iteration, values)` `count` times; it returns the values of the next iteration.
         """
         block = Block(arg_types=[i32, *(value.type for value in carried)])
         with self.at(block):
@@ -283,7 +283,7 @@ class Emitter:
     def pointer(
         self, base: SSAValue, offset: Index | SSAValue, element: Attribute, plus: int = 0
     ) -> SSAValue:
-        """`base` advanced by `offset + plus` elements; what is constant is added last."""
+        """`base` advanced by `offset + plus` elements; the constant is added last."""
         pointer_type = base.type
         assert isinstance(pointer_type, llvm.LLVMPointerType)
 
@@ -299,7 +299,7 @@ class Emitter:
         return advance(base, [plus], []) if plus else base
 
     def load(self, pointer: SSAValue, element: Attribute, width: int) -> list[SSAValue]:
-        """`width` neighbours from `pointer`, read at once."""
+        """`width` neighbours from `pointer`, by one load."""
         if width == 1:
             return [self.result(llvm.LoadOp(pointer, element))]
         kind = VectorType(element, [width])
@@ -308,7 +308,7 @@ class Emitter:
         return [self.result(vector.ExtractOp(loaded, [i], element)) for i in range(width)]
 
     def load_kept(self, pointer: SSAValue, element: Attribute, policy: int) -> list[SSAValue]:
-        """16 bytes of neighbours from `pointer`, read at once, which L2 keeps as `policy` says."""
+        """16 bytes of neighbours from `pointer`, by one load with an L2 cache policy."""
         words = self.insert(kept_load(pointer, self.i64(policy))).results[0]
         found: list[SSAValue] = []
         for number in range(KEPT_WORDS):
@@ -321,7 +321,7 @@ class Emitter:
         return found
 
     def store(self, pointer: SSAValue, values: Sequence[SSAValue]) -> None:
-        """Write `values` side by side at `pointer`, at once."""
+        """Write `values` side by side at `pointer`, by one store."""
         element = values[0].type
         if len(values) == 1:
             self.insert(llvm.StoreOp(values[0], pointer))

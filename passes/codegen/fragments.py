@@ -15,9 +15,9 @@ def packed_fragments(
     ctx: KernelContext, op: threadblock.MatmulOp, row_tiles: int, step: int
 ) -> list[list[SSAValue]]:
     """
-    The left fragments of one step that lie in registers as another matmul's result.
+    The left fragments of one step, packed from registers that hold another matmul's result.
 
-    Elements that do not exist are zero: what they are computed from may be no number.
+    Elements past the edge are set to zero: they may have become NaN.
     """
     emit = ctx.emit
     attribute = layout_of(op.lhs)

@@ -89,10 +89,8 @@ class KernelFunction:
     Args:
         available: the tensors that are there when the kernel starts, which may be before the
             previous grid has ended; None where it starts after that.
-        sm_count: SMs: the blocks start in an order for as many that run at a time.
         launches_dependents: whether the next kernel may start before this one has ended.
         at_once: whether it may even before this one has waited for the previous grid.
-        exceeds_l2: whether more goes through the kernel than L2 holds, where that is advised.
     """
 
     def __init__(
@@ -100,10 +98,8 @@ class KernelFunction:
         graph: kernel.GraphDefinedOp,
         available: Collection[SSAValue] | None = None,
         *,
-        sm_count: int,
         launches_dependents: bool = False,
         at_once: bool = False,
-        exceeds_l2: bool = False,
     ) -> None:
         sections = sections_of(graph)
         self.graph = graph
@@ -121,14 +117,14 @@ class KernelFunction:
         self.emit = Emitter(self.entry)
         self.emit.location = graph.location
         self.block_threads = threads = graph.schedule.threads
-        self.grid = launched_grid(graph, sm_count)
+        self.grid = launched_grid(graph)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
         ids: list[Index] = [
             self.emit.result(block()) if size > 1 else 0
             for block, size in zip(block_ids, self.grid, strict=True)
         ]
-        blocks = place_in_grid(self.emit, graph, ids, sm_count)
+        blocks = place_in_grid(self.emit, graph, ids)
         self.ctx = KernelContext(
             graph,
             self.emit,
@@ -139,7 +135,6 @@ class KernelFunction:
             self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
             graph.schedule.stages,
         )
-        self.ctx.exceeds_l2 = exceeds_l2
         self.ctx.iterations = iterations_of(self.ctx, 0)
         if self.shared_sums:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]

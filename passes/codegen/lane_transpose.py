@@ -1,9 +1,9 @@
 """
-Sums of tensor cores on their way to device memory.
+Lane transposes: exchanges accumulators between lanes, for wider stores to device memory.
 
-Four neighbouring lanes hold 8 columns of a row of a result, two each: stored so, each access of a
-warp writes 16 bytes of 8 rows, half a sector each. Of four such tiles each lane can have one whole
-instead: then it stores 16 bytes at once, and the four lanes 64 bytes side by side.
+Four neighbouring lanes hold 8 columns of a row of a result, two each. If they stored them so, each
+store of a warp would write 16 bytes of 8 rows, half a sector each. Four such tiles are transposed
+instead, so that each lane has 8 columns of one tile: it stores 16 bytes, and four lanes 64 bytes.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from mirage_mlir.passes.codegen.fragments import packed
 from mirage_mlir.passes.codegen.reduction import exchange
 
 LANES = 4
-"""That share 8 columns of a row; and tiles of 8 columns that they take one each of."""
+"""Lanes that share 8 columns of a row, and the tiles of 8 columns that they transpose."""
 
 LANE_BITS = ((0, 2), (0, 4))
-"""Where the two lowest bits of a lane's number lead, in rows and columns of a result."""
+"""The steps of the two lowest bits of the lane in the layout of a result, in rows and columns."""
 
 
 def gathered(
@@ -34,7 +34,7 @@ def gathered(
     slots: list[SSAValue],
     layout: RegisterLayout,
 ) -> tuple[list[SSAValue], RegisterLayout]:
-    """The same tile with runs of 8 columns in each lane where that makes wider accesses."""
+    """The same tile, transposed to runs of 8 columns in each lane where that widens stores."""
     wide = widened(layout)
     run = WIDEST_ACCESS // byte_width(slots[0].type)
     if wide is None or wide.vector != run or global_width(ctx, op, run) < run:
@@ -46,7 +46,7 @@ def gathered(
     (tiles, _, _), (height, _, _) = layout.slots[-3:-1]
     kind = VectorType(slots[0].type, [2])
     found: list[SSAValue] = []
-    # Words are numbered by what comes before the tiles of 8 columns, these, and rows 8 apart.
+    # The index of a word: leading slots, then tiles of 8 columns, then the halves 8 rows apart.
     for before in range(0, len(words), tiles * height):
         for first in range(before, before + tiles * height, LANES * height):
             for row in range(height):
@@ -61,7 +61,7 @@ def gathered(
 
 
 def widened(layout: RegisterLayout) -> RegisterLayout | None:
-    """The layout in which each of four lanes has 8 columns of its own, if `layout` is a result."""
+    """The layout with 8 columns in each of four lanes; None unless `layout` is that of an MMA."""
     if layout.threads[:2] != LANE_BITS or len(layout.slots) < 3:
         return None
     *before, tiles, rows, pair = layout.slots
@@ -75,7 +75,7 @@ def widened(layout: RegisterLayout) -> RegisterLayout | None:
 
 
 def transposed(ctx: KernelContext, words: Sequence[SSAValue]) -> list[SSAValue]:
-    """Of four lanes' words, word j of lane i is word i of lane j afterwards."""
+    """Transpose four words of four lanes: word j of lane i becomes word i of lane j."""
     emit, found = ctx.emit, list(words)
     for bit in (1, 2):
         odd = emit.negate(emit.equal(emit.bits(ctx.lane, bit), 0))

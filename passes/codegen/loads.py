@@ -23,7 +23,7 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import copy_to_shared
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.reduction import layout_read_by
-from mirage_mlir.passes.codegen.streams import find_streams
+from mirage_mlir.passes.schedule.streams import stream_of
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
@@ -198,9 +198,8 @@ def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
     the loop.
     """
     left = MAX_READ_AHEAD
-    streamed = {graph for stream in find_streams(ops) for graph in stream.graphs}
     for op in ops:
-        if op in streamed:
+        if stream_of(op) is not None:
             continue
         if isinstance(op, thread.GraphOp):
             shape = threadblock.shape_of(op.results[0])

@@ -72,7 +72,7 @@ class Loop:
         self.waiting: set[Operation] = set()
 
     def run(self) -> None:
-        """Emit it; accumulators, and the maxima that they are relative to, are carried."""
+        """Emit the loop, which carries accumulators and row maxima."""
         ctx, emit = self.ctx, self.ctx.emit
         keys = list(dict.fromkeys(state_key(op) for op in self.accumulators if op.rescale))
         carried: list[SSAValue] = []
@@ -99,7 +99,7 @@ class Loop:
             ctx.registers[op.result] = state.maxima
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
-        """Give the row maxima of sums the maxima so far; what is left of `values`."""
+        """Take the online row maxima out of the carried `values`; returns the other values."""
         for key in keys:
             count = len(key[1].offsets)
             self.ctx.row_maxima[key] = OnlineMaximum(key[1], values[:count])
@@ -107,7 +107,7 @@ class Loop:
         return values
 
     def split(self, values: list[SSAValue]) -> dict[threadblock.AccumulateOp, list[SSAValue]]:
-        """The registers of each accumulator out of all that the loop carries."""
+        """Split the carried values into the registers of each accumulator."""
         rest = iter(values)
         return {
             op: [next(rest) for _ in range(count)]
@@ -157,7 +157,7 @@ class Loop:
                 run_operation(ctx, op)
 
     def await_mma(self, op: AwaitMmaOp) -> None:
-        """Wait for warpgroup matmuls, and take the sums or results that are there then."""
+        """Wait for warpgroup matmuls, and take the sums or results that this completes."""
         emit, pending = self.ctx.emit, op.pending.value.data
         if pending:
             emit.insert(WgmmaWaitOp(pending))
@@ -173,10 +173,10 @@ class Loop:
         op: threadblock.AccumulateOp,
         carried: dict[threadblock.AccumulateOp, list[SSAValue]],
     ) -> None:
-        """Add what an iteration has for the accumulator `op`, or start to."""
+        """Add the iteration's value to the accumulator `op`, or start the MMA that adds it."""
         sums = sums_with(op, self.ops)
         if len(sums) > 1:
-            # They stand side by side.
+            # The sums of a batch stand side by side; the last of them starts the matmul.
             if all(each is op or each in self.waiting for each in sums):
                 self.waiting.clear()
                 self.started[sums[0]] = self.start_joined(sums, carried)
@@ -203,7 +203,7 @@ class Loop:
     def start_with(
         self, interleaving: Interleaving, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> StartedMatmul:
-        """Start a matmul that is added to `op`, piece by piece as its left side is computed."""
+        """Start a matmul that is added to `op`, interleaved with code for its left operand."""
         self.ctx.emit.location = op.location
         if op.rescale is not None:
             carried, _ = rescaled(self.ctx, op, carried, [])
@@ -212,7 +212,7 @@ class Loop:
     def total(
         self, op: threadblock.AccumulateOp, slots: list[SSAValue]
     ) -> dict[Operation, list[SSAValue]]:
-        """The sum `op`, or all that are batched with it, of the slots of their matmul."""
+        """The slots of `op`, or of all sums batched with it, from those of their matmul."""
         sums = sums_with(op, self.ops)
         return split_slots(sums, slots) if len(sums) > 1 else {op: slots}
 
@@ -220,10 +220,9 @@ class Loop:
         self, op: threadblock.AccumulateOp, carried: list[SSAValue]
     ) -> list[SSAValue] | StartedMatmul:
         """
-        The accumulator after this iteration; a matmul is added by the tensor core itself.
+        The accumulator after this iteration; a matmul adds into it.
 
-        Threads go on with the iteration while warpgroup matmuls run, until the tiles are
-        released.
+        A warpgroup matmul is only started: threads go on until a wait.
         """
         ctx = self.ctx
         ctx.emit.location = op.location
@@ -238,13 +237,13 @@ class Loop:
 
 
 def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
-    """Whether `op` is the maximum of all iterations that is kept for other sums in any case."""
+    """Whether `op` is a maximum over iterations that is carried as an online row maximum anyway."""
     if op.state is not None:
         return True
     running = op.kind.data == "max" and is_online_maximum(op.value) and not op.across.get_values()
     if not running or layout_of(op.result) != layout_of(op.value):
         return False
-    # Of no iterations at all it would be -inf.
+    # With empty tiles the two would differ: this maximum would be -inf, and the online one LOWEST.
     return ctx.exists(op.value) is True
 
 
@@ -254,7 +253,7 @@ def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
 
 
 def take_sums(ctx: KernelContext, op: AwaitMmaOp) -> None:
-    """Behind the loop, wait for the matmuls of its last iteration, and take their sums."""
+    """After the loop, wait for the matmuls of its last iteration, and take their sums."""
     for value in op.tiles:
         if value not in ctx.registers:
             fail(op, "waits for a matmul that the loop does not start")

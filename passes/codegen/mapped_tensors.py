@@ -1,21 +1,13 @@
-"""The tensors of a kernel in device memory as tensor copies see them."""
+"""Tensor maps: the descriptors by which tensor copies (TMA) read tensors in device memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    i64,
-)
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.multicast import PartialCopy, partial_copy
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.interface import TensorMapAttr, TensorMapFacts
 from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, is_staged
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -26,15 +18,15 @@ from mirage_mlir.targets.tensor_map import TensorMap
 @dataclass(frozen=True)
 class MappedTensor:
     """
-    A tensor in device memory as tensor copies see it.
+    A tensor map before it has an address.
 
     Args:
         root: the tensor.
-        offset: of the first element, in bytes.
-        boxes: what copies fetch.
-        tile: what boxes make together, in elements.
-        packing: how the tensor was rewritten, where the copies read that.
-        part: what each block copies, where a cluster shares the tile.
+        offset: the offset of the first element, in bytes.
+        boxes: the dimensions, strides and box of the map.
+        tile: the shape of the tile that boxes cover together.
+        packing: the layout of the packed copy, if the map is of one.
+        part: the part that each block copies, if a cluster shares the tile.
     """
 
     root: SSAValue
@@ -44,29 +36,22 @@ class MappedTensor:
     packing: Packing | None = None
     part: PartialCopy | None = None
 
-    def describe(self, name: str) -> DictionaryAttr:
-        """What the launch must know; `name` says which tensor it is."""
-        element = kernel.tensor_type(self.root).element_type
-        boxes = self.boxes
-        lists = {"dims": boxes.dims, "strides": boxes.strides, "box": boxes.box}
-        numbers = {"offset": self.offset, "swizzle": boxes.swizzle}
-        return DictionaryAttr(
-            {
-                "tensor": StringAttr(name),
-                **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
-                **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
-                "element": StringAttr(str(element)),
-            }
+    def described(self, name: str) -> TensorMapAttr:
+        """The attribute from which a launch encodes the map of the tensor `name`."""
+        facts = TensorMapFacts(
+            tensor=name,
+            dims=self.boxes.dims,
+            strides=self.boxes.strides,
+            box=self.boxes.box,
+            offset=self.offset,
+            swizzle=self.boxes.swizzle,
+            element=str(kernel.tensor_type(self.root).element_type),
         )
-
-
-def described(tensors: Sequence[tuple[MappedTensor, str]]) -> ArrayAttr[DictionaryAttr]:
-    """The tensor maps of a module, in the order of their numbers."""
-    return ArrayAttr([tensor.describe(name) for tensor, name in tensors])
+        return TensorMapAttr.of(facts)
 
 
 def mapped(op: threadblock.LoadOp) -> MappedTensor:
-    """The tensor that a load by tensor copies reads."""
+    """The tensor map of a load by tensor copies."""
     view, boxes, tile = view_of(op.source), map_of(op), threadblock.shape_of(op.result)
     assert boxes is not None, "assign-layouts asks first"
     packing = packing_of(op) if op.packed is not None else None

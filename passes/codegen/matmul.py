@@ -29,11 +29,11 @@ from mirage_mlir.passes.codegen.tf32 import multiply_fragments, split_loads
 from mirage_mlir.passes.codegen.wgmma import finish, start
 
 UNROLLED_STEPS = 8
-"""Steps along the depth that are written out; more become a loop, to bound the code."""
+"""Steps along the depth that are unrolled; more become a loop, to bound the code size."""
 
 
 TF32_DEPTH = 8
-"""Of one `mma.sync.m16n8k8`; a step of 16 has two."""
+"""The depth of `mma.sync.m16n8k8`; a step of depth 16 has two of them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def warp_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> WarpTile:
 def multiply(
     ctx: KernelContext, op: threadblock.MatmulOp, added: list[SSAValue] | None
 ) -> list[SSAValue]:
-    """The slots of `op`'s result, plus `added` where given."""
+    """The slots of `op`'s result, added to `added` where given."""
     if uses_wgmma(op):
         return finish(ctx.emit, start(ctx, op, added))
     ctx.emit.location = op.location
@@ -97,7 +97,7 @@ def multiply(
     computed = 4 * tile.row_tiles * tile.column_tiles
     if len(slots) != computed:
         fail(op, f"has a layout of {len(slots)} slots a thread, and computes {computed}")
-    # Registers have no index that is known only when the kernel runs.
+    # Registers cannot be indexed by the counter of a loop in the kernel.
     in_registers = op in ctx.resident_lhs or isinstance(layout_of(op.lhs), RegistersAttr)
     if tile.steps <= UNROLLED_STEPS or in_registers:
         for step in range(tile.steps):
@@ -117,7 +117,7 @@ def multiply_step(
     at: Index,
     slots: list[SSAValue],
 ) -> list[SSAValue]:
-    """One instruction's depth of the warp's matmul; slots are in the order of `mma_result`."""
+    """One step (depth 16) of the warp's matmul; slots are in the order of `mma_result`."""
     emit = ctx.emit
     element = threadblock.tile_type(op.lhs).element_type
     if element == f32:
@@ -154,10 +154,10 @@ def multiply_thrice(
     slots: list[SSAValue],
 ) -> list[SSAValue]:
     """
-    `multiply_step` for f32, in two steps of depth 8; one matmul is enough in tf32.
+    `multiply_step` for f32, in two steps of depth 8: three MMAs each, or one in tf32.
 
-    Tensor cores round sums towards zero: over thousands of steps that would be a bias. So only
-    what one step adds is summed there.
+    Tensor cores round sums towards zero, which over thousands of steps would be a bias. So an MMA
+    sums only within its step, and f32 additions, which round to nearest, add the steps.
     """
     emit = ctx.emit
     lane_row, lane_column = emit.shift_right(ctx.lane, 2), emit.bits(ctx.lane, 3)
@@ -222,7 +222,7 @@ def left_fragments(
 
 
 def hold(ctx: KernelContext, op: threadblock.MatmulOp) -> None:
-    """Load all fragments of the left side, for all iterations to come."""
+    """Load all left fragments of a loop-invariant operand into registers."""
     ctx.emit.location = op.location
     tile = warp_tile(ctx, op)
     steps = range(tile.steps)
@@ -232,7 +232,7 @@ def hold(ctx: KernelContext, op: threadblock.MatmulOp) -> None:
 def _matrices(
     ctx: KernelContext, value: SSAValue, row: Index, column: Index, transposed: bool
 ) -> list[SSAValue]:
-    """Load four 8x8 matrices, each lane giving the address of the run that starts at its place."""
+    """Load four 8x8 matrices; each lane gives the address of a run of 8 elements."""
     emit, layout = ctx.emit, shared_layout(value)
     element = threadblock.tile_type(value).element_type
     offset = shared_offset(ctx, layout, byte_width(element), row, column)

@@ -20,7 +20,7 @@ SLOTS_OF_TILE = 4
 @dataclass(frozen=True)
 class Interleaving:
     """
-    A matmul and the thread graphs that it is interleaved with, each computed from the previous one.
+    A matmul and the chain of thread graphs that computes its left operand.
     """
 
     graphs: tuple[thread.GraphOp, ...]
@@ -28,7 +28,7 @@ class Interleaving:
 
     @staticmethod
     def of(matmul: threadblock.MatmulOp) -> Interleaving | None:
-        """That of `matmul`, where the schedule says that it has one."""
+        """The interleaving of `matmul`; None where the schedule has none."""
         if matmul.interleaved_graphs is None:
             return None
         return Interleaving(interleaved_graphs(matmul), matmul)
@@ -53,10 +53,10 @@ class Interleaving:
 @dataclass(frozen=True)
 class InterleavedSlots:
     """
-    The slots of a interleaving's results while they are computed.
+    The slots of an interleaving's results while they are computed.
 
     Args:
-        columns: what each graph reads, by operand and slot.
+        columns: the slots of each graph's operands, by graph and operand.
     """
 
     ctx: KernelContext

@@ -21,11 +21,11 @@ I16 = IntegerType(16)
 @dataclass(frozen=True)
 class Share:
     """
-    What this block copies of a tile.
+    The part of a tile that this block copies.
 
     Args:
-        number: of its part.
-        mask: a bit for each block that gets it, as i16.
+        number: the index of the part.
+        mask: an i16 with a bit for each block that receives the part.
     """
 
     number: Index

@@ -1,6 +1,6 @@
 """
-Sums whose iterations have row maxima of their own, brought to the largest of them as the
-iterations go by.
+Online softmax: sums relative to the row maximum so far, rescaled in each iteration in which it may
+grow.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), and Dao et al.,
 "FlashAttention" (2022).
@@ -26,11 +26,11 @@ LOWEST = -3.4028234663852886e38
 itself, so that iterations and blocks without elements need no case of their own."""
 
 StateKey = tuple[SSAValue, RegisterLayout]
-"""A row maximum, and how the maxima of its iterations are spread over threads."""
+"""A row maximum, and the register layout of its online value."""
 
 
 def state_key(op: threadblock.AccumulateOp) -> StateKey:
-    """The state that the sum `op`, which has a layout, is rescaled by."""
+    """The key of the online maximum by which the sum `op`, which has a layout, is rescaled."""
     row_maximum = op.rescale
     attribute = layout_of(op.result)
     assert row_maximum is not None
@@ -41,13 +41,13 @@ def state_key(op: threadblock.AccumulateOp) -> StateKey:
 @dataclass
 class OnlineMaximum:
     """
-    The maxima of one row maximum, a slot for each place of `layout`.
+    The online value of one row maximum, a slot for each place of `layout`.
 
     Args:
-        maxima: of all iterations so far.
-        factors: what the sums so far are multiplied by in the present iteration; empty before it.
-        weights: what the iteration's values are multiplied by; empty where they are relative to
-            `maxima` already.
+        maxima: the maxima of all iterations so far.
+        factors: the factors of sums so far in the present iteration; empty before it.
+        weights: the factors of the iteration's values; empty where these are computed relative to
+            `maxima`.
     """
 
     layout: RegisterLayout
@@ -56,9 +56,7 @@ class OnlineMaximum:
     weights: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def advance(self, emit: Emitter, found: list[SSAValue], *, weigh: bool) -> None:
-        """
-        Update the online maxima with those `found` in an iteration, and the rescaling factors.
-        """
+        """Update the maxima with those `found` in an iteration, and the rescaling factors."""
         before = self.maxima
         self.maxima = [
             emit.result(arith.MaximumfOp(old, new)) for old, new in zip(before, found, strict=True)
@@ -73,13 +71,13 @@ class OnlineMaximum:
             ]
 
     def at(self, places: list[SSAValue], layout: RegisterLayout) -> list[SSAValue]:
-        """Of one number for each place of the state, that for each slot of `layout`."""
+        """The number of each slot of `layout`, from one number for each place of the state."""
         numbers = dict(zip(self.layout.offsets, places, strict=True))
         return [numbers[self.place(place, numbers)] for place in layout.offsets]
 
     @staticmethod
     def place(place: Position, numbers: dict[Position, SSAValue]) -> Position:
-        """Where a state that may be the same along rows or columns has what `place` needs."""
+        """The place of the state, which may broadcast along rows or columns, for `place`."""
         row, column = place
         for candidate in ((row, column), (row, 0), (0, column), (0, 0)):
             if candidate in numbers:
@@ -94,7 +92,7 @@ def exp_of_difference(emit: Emitter, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def scaled(emit: Emitter, values: list[SSAValue], factors: list[SSAValue]) -> list[SSAValue]:
-    """Elementwise PRODUCTS in f32."""
+    """Elementwise products in f32."""
     pairs = zip(values, factors, strict=True)
     return [emit.result(arith.MulfOp(value, factor)) for value, factor in pairs]
 

@@ -1,4 +1,4 @@
-"""The operations of a scheduled graph, one by one."""
+"""Emits the operations of a scheduled graph outside of its main loop."""
 
 from collections.abc import Sequence
 
@@ -29,23 +29,21 @@ from mirage_mlir.passes.codegen.reduction import (
 )
 from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_partial_sums
 from mirage_mlir.passes.codegen.stores import store_slots
-from mirage_mlir.passes.codegen.streams import Stream, StreamPieces, find_streams
+from mirage_mlir.passes.codegen.streams import StreamPieces
 from mirage_mlir.passes.codegen.tile_barriers import await_tile
+from mirage_mlir.passes.schedule.streams import stream_of
 
 CONSUMERS_BARRIER = 1
-"""The number of the barrier at which the threads that compute synchronize; at 0 all of a block
-do."""
+"""The barrier (`bar.sync`) of consumer threads; barrier 0 is for all threads of the block."""
 
 
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
-    """Emit `ops` one after the other; streams where their first operation is."""
-    streams: dict[Operation, Stream] = {s.graphs[0]: s for s in find_streams(ops)}
-    streamed = {op for stream in streams.values() for op in (*stream.graphs, *stream.stores)}
+    """Emit `ops` one after the other; a stream is emitted at its first operation."""
     for op in ops:
-        if op in streams:
-            StreamPieces(ctx, streams[op]).run()
-        elif op not in streamed:
+        if (stream := stream_of(op)) is None:
             run_operation(ctx, op)
+        elif op is stream.graphs[0]:
+            StreamPieces(ctx, stream).run()
 
 
 def run_operation(ctx: KernelContext, op: Operation) -> None:
@@ -79,7 +77,7 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
 
 
 def run_wait(ctx: KernelContext, op: BarrierOp | AwaitTileOp) -> None:
-    """Wait for other threads, or for a tile."""
+    """Synchronize, or wait for a loop-invariant tile."""
     if isinstance(op, BarrierOp):
         run_barrier(ctx, op)
     else:
@@ -99,7 +97,7 @@ def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:
 
 
 def block_barrier(ctx: KernelContext) -> None:
-    """Wait for all threads of the block that compute: producers go their own way."""
+    """Synchronize the consumer threads of the block; producer warps take no part."""
     if not ctx.graph.schedule.producer_warps:
         ctx.emit.insert(nvvm.BarrierOp())
         return
@@ -108,13 +106,13 @@ def block_barrier(ctx: KernelContext) -> None:
 
 
 def cluster_barrier(ctx: KernelContext) -> None:
-    """Wait for all threads of the cluster."""
+    """Synchronize all threads of the cluster."""
     ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
     ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
 
 
 def run_convert(ctx: KernelContext, op: ConvertLayoutOp) -> None:
-    """Move a tile to shared memory; what does not exist becomes zero, or changes no sum."""
+    """Write a tile to shared memory; elements past the edge become zero, or neutral in a sum."""
     emit, target = ctx.emit, shared_layout(op.result)
     layout = layout_read_by(ctx, op.input)
     shape = threadblock.shape_of(op.input)

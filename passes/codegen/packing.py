@@ -1,20 +1,15 @@
-"""Constant inputs of which a kernel reads a packed copy, tile by tile."""
+"""Packed constants: constant inputs that a kernel reads from a copy stored tile by tile."""
 
 from collections.abc import Collection
+from dataclasses import asdict
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-    i64,
-)
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.multicast import partial_copy
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.interface import PackingAttr, PackingFacts
 from mirage_mlir.passes.analysis.buffers import cuts, is_staged, shared_layout, tiles_along
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -24,7 +19,7 @@ from mirage_mlir.targets.tensor_map import TensorMap, tensor_map
 
 
 def mark_packed(graph: kernel.GraphDefinedOp, constants: Collection[SSAValue]) -> None:
-    """Let the loop's loads of `constants`, all by tensor copies, read packed copies of them."""
+    """Mark the loop's loads of `constants` that read packed copies; all are tensor copies."""
     for op in graph.body.block.ops:
         if is_staged(op) and view_of(op.source).root in constants and packing_of(op) is not None:
             op.packed = UnitAttr()
@@ -34,7 +29,7 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     """
     How the tensor of a load by tensor copies is packed.
 
-    None where an element is read in several places, or where panels lie apart in shared memory.
+    None where elements repeat (stride 0), or where panels are not adjacent in shared memory.
     """
     view, boxes = view_of(op.source), map_of(op)
     assert boxes is not None, "assign-layouts asks first"
@@ -66,12 +61,12 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
 
 
 def packed_tile(packing: Packing) -> tuple[int, int]:
-    """A tile of a packed tensor: lines, and the length of one."""
+    """The lines of a tile of a packed tensor, and the length of a line."""
     return packing.tile_lines, packing.panel
 
 
 def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
-    """The boxes that make a tile of a packed tensor, where `plain` make it of the tensor."""
+    """The tensor map of a packed copy, where `plain` is that of the tensor itself."""
     shape, tile = (packing.lines, packing.panel), packed_tile(packing)
     return tensor_map(shape, (packing.panel, 1), 0, tile, plain.element, 1, plain.swizzle)
 
@@ -79,7 +74,7 @@ def packed_boxes(packing: Packing, plain: TensorMap) -> TensorMap | None:
 def packed_origin(
     ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, iterations: list[Index]
 ) -> list[Index]:
-    """Where a tile starts in a packed tensor: its first line, and the start of that."""
+    """The coordinates at which a tile starts in a packed tensor: its first line, column 0."""
     tiles = ctx.tile_numbers(op, iterations)
     number: Index = 0
     for dim in packing.order:
@@ -87,21 +82,6 @@ def packed_origin(
     return [ctx.emit.mul(number, packing.tile_lines), 0]
 
 
-def described_packing(packing: Packing, tensor: str, element: str) -> DictionaryAttr:
-    """What the launch must know; `tensor` says which input it is."""
-    lists = {
-        "shape": packing.shape,
-        "strides": packing.strides,
-        "tile": packing.tile,
-        "counts": packing.counts,
-        "order": packing.order,
-    }
-    numbers = {"offset": packing.offset, "run_dim": packing.run_dim, "panel": packing.panel}
-    return DictionaryAttr(
-        {
-            "tensor": StringAttr(tensor),
-            **{key: DenseArrayBase.from_list(i64, [*each]) for key, each in lists.items()},
-            **{key: IntegerAttr(each, i64) for key, each in numbers.items()},
-            "element": StringAttr(element),
-        }
-    )
+def described_packing(packing: Packing, tensor: str, element: str) -> PackingAttr:
+    """The attribute from which a launch packs the input `tensor`."""
+    return PackingAttr.of(PackingFacts(tensor=tensor, element=element, **asdict(packing)))

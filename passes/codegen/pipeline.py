@@ -1,8 +1,8 @@
 """
 The producer warp, which copies the tiles of the loop while consumer warps compute.
 
-One thread of the producer waits until a buffer is empty and starts tensor copies to it; the others
-wait until it is full, each for itself, and no barrier of the block is needed (`tile_barriers`).
+One thread of the producer waits until a buffer is empty and starts tensor copies into it. Each
+consumer warp waits until the buffer is full; no barrier of the block is needed (`tile_barriers`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from mirage_mlir.dialects.pipeline import (
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, shared_layout
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.codegen.access import EVICT_FIRST, EVICT_LAST
+from mirage_mlir.passes.codegen.access import CACHE_POLICIES
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.loads import iterations_of, loads_of_tiles, wait_for_previous_grid
@@ -50,7 +50,7 @@ from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.tensor_map import BoxStart, TensorMap, box_starts
 
 BarrierOf = Callable[[KernelContext, Index], SSAValue]
-"""Gives the barrier of a buffer, such as its full barrier."""
+"""Returns the address of a barrier of a stage: full, empty or early."""
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ class Producer:
             origin = ctx.origin(op, iterations)
         else:
             origin = packed_origin(ctx, op, tensor.packing, iterations)
-        hint = cache_hint(op, ctx.graph)
+        priority = op.eviction_priority
         starts, mask = box_starts(tensor.boxes, tensor.tile), None
         buffer = ctx.shared_pointer(op.result, slot)
         if shared and (part := tensor.part) is not None:
@@ -335,7 +335,7 @@ class Producer:
                 self.maps[tensor],
                 coordinates,
                 barrier,
-                None if hint is None else emit.i64(hint),
+                None if priority is None else emit.i64(CACHE_POLICIES[priority.data]),
                 mask,
             )
             emit.insert(copy)
@@ -347,12 +347,3 @@ def box_offset(op: threadblock.LoadOp, boxes: TensorMap, start: BoxStart) -> int
     assert layout.swizzle == boxes.swizzle
     panel, width = start.run // boxes.box[0], boxes.box[0]
     return (panel * layout.panel + start.line * width) * boxes.element
-
-
-def cache_hint(op: threadblock.LoadOp, graph: kernel.GraphDefinedOp) -> int | None:
-    """Keep in L2 what all blocks read, and let go first what only one does."""
-    axes = [axis for axis, size in enumerate(graph.grid_sizes) if size > 1]
-    cut = [op.grid_map.get_values()[axis] >= 0 for axis in axes]
-    if cut and all(cut):
-        return EVICT_FIRST
-    return EVICT_LAST if cut and not any(cut) else None

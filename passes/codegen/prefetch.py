@@ -18,15 +18,15 @@ from mirage_mlir.passes.codegen.emitter import Condition, Index
 from mirage_mlir.passes.codegen.loads import iterations_of
 
 MOST_LINES = 16
-"""Lines that a thread asks for: more than a multiprocessor can have on its way need no help."""
+"""Lines that a thread prefetches at most; so many keep a multiprocessor's requests in flight."""
 
 FIRST_BLOCKS = 2048
-"""Along the first axis of the grid: those behind them start when others end, and wait for nothing.
-On an H200, 132 multiprocessors with 16 blocks each."""
+"""Blocks along the first grid axis that prefetch. Later blocks start when these have ended, and so
+after the previous grid has. An H200 runs 132 * 16 blocks at a time."""
 
 MOST_BESIDE_COPIES = 6 << 20
 """
-Bytes of inputs up to which L2 is asked for tiles that the copy engine asks it for as well.
+Bytes of inputs up to which also tiles that TMA will copy are prefetched.
 
 On an H200 attention of 1 to 4 MB of keys and values gained, or lost nothing; with 8 to 33 MB it
 took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
@@ -35,11 +35,11 @@ took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
 
 def prefetch_inputs(ctx: KernelContext, available: Collection[SSAValue]) -> None:
     """
-    Have L2 fetch the tiles of the first iterations, while the previous grid still runs.
+    Prefetch the tiles of the first iterations into L2 while the previous grid still runs.
 
-    That has no other effect, so it may be done even where that kernel writes them. What is
-    `available` and goes to shared memory is loaded at once; what a kernel of this program wrote, L2
-    has.
+    A prefetch has no other effect, so it is right even if that grid writes the tiles. Two kinds of
+    tiles are not prefetched: those that are `available` and go to shared memory, which are copied
+    at once, and results of this program's kernels, which are in L2.
     """
     left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
     with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
@@ -55,7 +55,7 @@ def prefetch_inputs(ctx: KernelContext, available: Collection[SSAValue]) -> None
 
 
 def prefetch_beside_copies(ctx: KernelContext, available: Collection[SSAValue]) -> None:
-    """The same where a producer copies the tiles of the loop once the previous grid has ended."""
+    """Prefetch where a producer copies the loop's tiles once the previous grid has ended."""
     roots = {view_of(value).root: None for value in ctx.graph.inputs}
     asked = [root for root in roots if root not in available and isinstance(root, BlockArgument)]
     if sum(map(tensor_bytes, asked)) <= MOST_BESIDE_COPIES:
@@ -64,10 +64,10 @@ def prefetch_beside_copies(ctx: KernelContext, available: Collection[SSAValue]) 
 
 def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
     """
-    Whether the block is the first of those that read the same tile.
+    Whether the block is the first of those that read the same tile, which prefetches it for all.
 
-    When all blocks asked for the lines of a weight of 8 KB, RMSNorm of 32,768 rows took 204 us on
-    an H200 where it takes 128: L2 hands out a line to one after the other.
+    When all blocks prefetched a weight of 8 KB, RMSNorm of 32,768 rows took 204 us on an H200
+    instead of 128: L2 serves requests for one line one after the other.
     """
     cut = cut_axes(op)
     shared = [block for axis, block in enumerate(ctx.blocks) if axis not in cut]
@@ -85,7 +85,7 @@ def first_tiles(ctx: KernelContext) -> Iterator[tuple[threadblock.LoadOp, int]]:
 
 
 def prefetch_tile(ctx: KernelContext, op: threadblock.LoadOp, iteration: int, most: int) -> int:
-    """Ask for the lines of one tile, at most so many in each thread; returns how many it took."""
+    """Prefetch at most `most` lines of a tile in each thread; returns how many it prefetched."""
     emit, view = ctx.emit, ctx.view(op)
     shape = threadblock.shape_of(op.result)
     run_dim = next((dim for dim in reversed(range(len(shape))) if view.strides[dim] == 1), None)

@@ -1,4 +1,4 @@
-"""Sums and maxima over rows or columns, first in a thread, then in a warp, then over warps."""
+"""Emits reductions over rows or columns: first in a thread, then in a warp, then over warps."""
 
 from math import prod
 
@@ -36,7 +36,7 @@ from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
-"""What leaves a sum, or a maximum, as it is."""
+"""The neutral element of a sum and of a maximum."""
 
 
 def kind_of(op: Reduction) -> str:
@@ -60,7 +60,7 @@ def mask(
     extents: Extents,
     neutral: float,
 ) -> list[SSAValue]:
-    """`slots` in f32, with `neutral` in place of the elements that do not exist."""
+    """`slots` in f32, with `neutral` in place of invalid elements."""
     masked: list[SSAValue] = []
     for place, value in zip(layout.offsets, slots, strict=True):
         inside = ctx.inside(layout, shape, extents, place)
@@ -75,7 +75,7 @@ def fold(
     sides: tuple[bool, bool],
     kind: str,
 ) -> dict[Position, SSAValue]:
-    """Each thread's own share of a reduction over rows, columns or both, by what is kept."""
+    """Reduce a thread's own elements over rows, columns or both; keys are the kept coordinates."""
     folded: dict[Position, SSAValue] = {}
     for (row, column), value in zip(layout.offsets, slots, strict=True):
         kept = (0 if sides[0] else row, 0 if sides[1] else column)
@@ -84,7 +84,7 @@ def fold(
 
 
 def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
-    """The sum, or the maximum; a matmul is added in one instruction, without its rounding."""
+    """The sum, or the maximum; a product is added by a fused multiply-add."""
     product = value.owner
     if kind == "sum" and isinstance(product, arith.MulfOp) and value.type == f32:
         return ctx.emit.result(math.FmaOp(product.lhs, product.rhs, total))
@@ -92,7 +92,7 @@ def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> S
 
 
 def reduce(ctx: KernelContext, op: Reduction) -> None:
-    """Write the scalars of `op` to shared memory, a copy from each warp that has a part."""
+    """Reduce; the result stays in registers, or each warp with a partial result writes a copy."""
     sides = reduced_sides(op)
     if sides is None:
         return reduce_one_by_one(ctx, op)
@@ -123,7 +123,7 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
 
 
 def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) -> None:
-    """Leave the scalars of `op`, by their places, in the registers of all threads that have any."""
+    """Keep the result of `op` in registers; `folded` has the values by their places."""
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     slots = [folded[place] for place in attribute.layout.offsets]
@@ -135,7 +135,7 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
 
 
 def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
-    """Each thread reduces whole elements of the result, where no layout has them side by side."""
+    """Compute each element of the result in one thread, for dims that are neither side."""
     emit, shape = ctx.emit, threadblock.shape_of(op.input)
     dims = op.dims.get_values()
     kept = tuple(1 if dim in dims else size for dim, size in enumerate(shape))
@@ -158,7 +158,7 @@ def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
 
 
 def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue:
-    """One element of a reduction's input in f32; the neutral one where it does not exist."""
+    """One element of a reduction's input in f32; the neutral one if it is invalid."""
     emit, shape = ctx.emit, threadblock.shape_of(op.input)
     extents = ctx.extents(op.input)
     valid = emit.all(
@@ -177,13 +177,13 @@ def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue
 def kept_position(
     ctx: KernelContext, layout: RegisterLayout, sides: tuple[bool, bool], place: Position
 ) -> tuple[int | SSAValue, int | SSAValue]:
-    """Where a folded value lies in the reduced tile."""
+    """Row and column of a folded value in the reduced tile."""
     row, column = ctx.at(layout, place)
     return (0 if sides[0] else row), (0 if sides[1] else column)
 
 
 def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
-    """The `value` of the lane whose number differs in one bit."""
+    """The `value` of the lane at `distance`, a power of two: a butterfly shuffle."""
     emit = ctx.emit
     everyone, clamp = emit.i32(-1), emit.i32(WARP_THREADS - 1)
     return emit.result(nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly"))
@@ -192,7 +192,7 @@ def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
 def accumulate(
     ctx: KernelContext, op: threadblock.AccumulateOp, carried: list[SSAValue]
 ) -> list[SSAValue]:
-    """What the accumulator of `op` holds after one more iteration."""
+    """The accumulator of `op` after one more iteration."""
     kind = op.kind.data
     slots = addends(ctx, op)
     if op.rescale is not None:
@@ -207,7 +207,7 @@ def accumulate(
 
 
 def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
-    """What each thread has for a sum, in f32; the neutral number where there is no element."""
+    """The slots that a thread adds to a sum, in f32; neutral for invalid elements."""
     kind = op.kind.data
     layout = layout_read_by(ctx, op.value)
     shape = threadblock.shape_of(op.value)
@@ -223,7 +223,7 @@ def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
 
 
 def block_partial_sum(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
-    """The part that a block has of a sum across blocks of what no loop computes."""
+    """The block's partial sum for a sum across blocks of a value from outside the loop."""
     emit, kind = ctx.emit, op.kind.data
     if op.state is None:
         slots = addends(ctx, op)
@@ -242,9 +242,7 @@ def rescaled(
     carried: list[SSAValue],
     slots: list[SSAValue],
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """
-    The sum so far and an iteration's `slots` (none: they are added elsewhere), of one row maximum.
-    """
+    """The sum so far and an iteration's `slots`, rescaled; `slots` are empty if an MMA adds."""
     attribute = layout_of(op.result)
     assert isinstance(attribute, RegistersAttr)
     state = row_maximum_of(ctx, op)
@@ -256,7 +254,7 @@ def rescaled(
 
 
 def row_maximum_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMaximum:
-    """The state that `op` is rescaled by, in which the present iteration has been taken in."""
+    """The online maximum by which `op` is rescaled, including the present iteration."""
     key = state_key(op)
     state = ctx.row_maxima[key]
     if not state.factors:
@@ -269,7 +267,7 @@ def row_maximum_of(ctx: KernelContext, op: threadblock.AccumulateOp) -> OnlineMa
 def row_maxima_in(
     ctx: KernelContext, row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout
 ) -> list[SSAValue]:
-    """The row maximum of `value` in f32, spread as `layout`; -inf where there is none."""
+    """The row maximum of `value` in f32 in registers of `layout`; -inf for empty rows."""
     shape = threadblock.shape_of(row_maximum)
     extents = ctx.extents(row_maximum)
     if broadcast_sides(shape, threadblock.shape_of(value)) is None:

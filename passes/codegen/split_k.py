@@ -1,9 +1,8 @@
 """
 Split-K without clusters: partial sums in device memory, added up by the last block.
 
-Each block stores its partial sum and increments a counter; the block that finds all others counted
-continues alone with the total. Partial sums are added in the order of the blocks, whichever is the
-last, so results do not vary.
+Each block stores its partial sum and increments a counter; the last block to do so continues alone
+with the total. It adds partial sums in the order of the blocks, so results are deterministic.
 """
 
 from collections.abc import Callable
@@ -38,13 +37,10 @@ WORD = 4
 """Bytes of an f32, and of a counter."""
 
 PIECE = 4
-"""Numbers that a thread writes, or reads, at once: 16 bytes."""
+"""Numbers of one access of a thread: 16 bytes."""
 
 AT_ONCE = 32
 """Loads of partial sums that a thread of the last block has in flight."""
-
-
-# What a part is
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,8 @@ class PartialSum:
 
     Args:
         op: the sum.
-        layout: of its registers.
-        state: of the maxima that they are relative to, None where there are none.
+        layout: the layout of its registers.
+        state: the layout of its row maxima; None for sums that are not rescaled.
     """
 
     op: threadblock.AccumulateOp
@@ -64,7 +60,7 @@ class PartialSum:
 
     @property
     def slots(self) -> int:
-        """Numbers of one thread."""
+        """Numbers that one thread stores."""
         return len(self.layout.offsets) + (len(self.state.offsets) if self.state else 0)
 
 
@@ -87,7 +83,7 @@ def _number(op: threadblock.AccumulateOp | StorePartialSumOp) -> int:
 
 
 def tiles_of(graph: kernel.GraphDefinedOp) -> int:
-    """How many groups of blocks have a sum of their own, each with a counter."""
+    """The number of groups of blocks that share a sum, each of which has a counter."""
     return prod(graph.grid_sizes) // largest_sum(graph)
 
 
@@ -97,11 +93,8 @@ def partial_sum_bytes(graph: kernel.GraphDefinedOp) -> int:
     return words * WORD * prod(graph.grid_sizes)
 
 
-# Emission
-
-
 def place_of(ctx: KernelContext) -> tuple[Index, Index]:
-    """The number of the block's group, and the block's number in it."""
+    """The index of the block's group, and the block's rank in it."""
     axes = summed_axes(ctx.graph)
     tile: Index = 0
     rank: Index = 0
@@ -114,7 +107,7 @@ def place_of(ctx: KernelContext) -> tuple[Index, Index]:
 
 
 def partial_sum_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValue:
-    """Where the parts for sum `number` of the block with this number in the group are."""
+    """The address of the partial sum `number` of block `rank` of the group."""
     emit, parts = ctx.emit, partial_sums_of(ctx.graph)
     words = [part.slots * ctx.threads for part in parts]
     tile, _ = place_of(ctx)
@@ -125,7 +118,7 @@ def partial_sum_pointer(ctx: KernelContext, number: int, rank: Index) -> SSAValu
 
 
 def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
-    """Where a thread's numbers lie in a part, and how many together: neighbours are threads'."""
+    """Offset and width of each access of a thread; neighbouring threads access neighbours."""
     emit, found = ctx.emit, list[tuple[Index, int]]()
     done = 0
     while done < slots:
@@ -136,7 +129,7 @@ def pieces(ctx: KernelContext, slots: int) -> list[tuple[Index, int]]:
 
 
 def store_partial_sum(ctx: KernelContext, op: StorePartialSumOp) -> None:
-    """Store this thread's slots of a partial sum, and the row maxima that they are relative to."""
+    """Store this thread's slots of a partial sum, and the row maxima of a rescaled one."""
     part = partial_sums_of(ctx.graph)[_number(op)]
     slots = block_partial_sum(ctx, part.op)
     if part.state is not None:
@@ -151,12 +144,12 @@ def store_partial_sum(ctx: KernelContext, op: StorePartialSumOp) -> None:
 
 
 def _bounded(ctx: KernelContext, maxima: list[SSAValue]) -> list[SSAValue]:
-    """Maxima that can be subtracted from each other, those of nothing too."""
+    """Maxima with LOWEST for -inf, so that their difference is a number."""
     return [combine(ctx, each, ctx.emit.f32(LOWEST), "max") for each in maxima]
 
 
 def arrive(ctx: KernelContext, barrier: Callable[[KernelContext], None]) -> Condition:
-    """Count this block; whether it is the last of its group, so that all parts are there."""
+    """Increment the group's counter; returns whether this block is the last of its group."""
     emit = ctx.emit
     assert ctx.counters is not None
     told = emit.pointer(ctx.shared, ctx.graph.memory.arrival_offset // WORD, i32)
@@ -210,7 +203,7 @@ def _read_partial_sum(ctx: KernelContext, number: int, rank: Index, slots: int) 
 def _added(
     ctx: KernelContext, part: PartialSum, carried: list[SSAValue], read: list[list[SSAValue]]
 ) -> list[SSAValue]:
-    """What was `carried`, with the parts of some more blocks."""
+    """The `carried` sums and row maxima, with the partial sums of more blocks added."""
     emit, count = ctx.emit, len(part.layout.offsets)
     sums, tops = carried[:count], carried[count:]
     if part.state is not None:

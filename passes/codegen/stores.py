@@ -1,4 +1,4 @@
-"""Results that go to device memory."""
+"""Stores of results to device memory."""
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -15,7 +15,7 @@ from mirage_mlir.passes.codegen.lane_transpose import gathered
 def store_slots(
     ctx: KernelContext, op: threadblock.StoreOp, slots: list[SSAValue], layout: RegisterLayout
 ) -> None:
-    """Write what a thread has of a tile to its tensor, rounded to the tensor's element type."""
+    """Write a thread's slots of a tile to its tensor, rounded to the tensor's element type."""
     element = threadblock.tile_type(op.tile).element_type
     if slots[0].type != element:
         slots = [ctx.emit.result(arith.TruncFOp(as_f32(ctx, value), element)) for value in slots]
@@ -25,7 +25,7 @@ def store_slots(
 
 
 def stores_for_all(ctx: KernelContext, op: threadblock.StoreOp) -> Condition:
-    """Whether the block is the first of those that hold the same tile: the others need not."""
+    """Whether the block is the first of those that hold the same tile; only it stores."""
     replicated = [
         block
         for axis, block in enumerate(ctx.blocks)

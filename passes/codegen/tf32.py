@@ -1,11 +1,12 @@
 """
-Matmuls of f32 on the tensor cores, which take the upper 19 bits of a number: tf32.
+Matmuls of f32 on the tensor cores, which take the upper 19 bits of a number (tf32).
 
-A number is its upper bits and what they leave, `x = h + l`; of `(h + l) (g + m)` all but `l m` is
-computed, which is at most 2^-21 of the PRODUCT. Source: Ootomo and Yokota, "Recovering single
-precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
+In 3xtf32 a number is split into its upper bits and the rest, `x = h + l`. Of the product
+`(h + l) (g + m)` three terms are computed; `l m`, at most 2^-21 of it, is left out. Source: Ootomo
+and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+theoretical peak performance" (2022).
 
-A matmul that is asked for in tf32 is one matmul of numbers that are rounded to the nearest tf32.
+A matmul with `precision = "tf32"` rounds its operands to the nearest tf32, and multiplies once.
 """
 
 from dataclasses import dataclass
@@ -22,15 +23,15 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 
 UPPER_BITS = -(1 << 13)
-"""The sign, exponent and ten bits of the fraction, which tf32 has."""
+"""The mask of the bits that tf32 has: sign, exponent and ten bits of the fraction."""
 
 
 @dataclass(frozen=True)
 class Split:
     """
-    The registers of a fragment: of the numbers' upper bits, and of what these leave.
+    The registers of a fragment: the upper bits of the numbers, and the rest.
 
-    There is no rest of numbers that are rounded to tf32.
+    The rest is empty for numbers that are rounded to tf32.
     """
 
     upper: list[SSAValue]
@@ -40,7 +41,7 @@ class Split:
 def split_loads(
     ctx: KernelContext, value: SSAValue, places: list[tuple[Index, Index]], *, rounded: bool
 ) -> Split:
-    """The elements of a tile in shared memory at (row, column) `places`, in two parts or one."""
+    """Load and split the elements at (row, column) `places` of a tile in shared memory."""
     emit, layout = ctx.emit, shared_layout(value)
     upper: list[SSAValue] = []
     rest: list[SSAValue] = []
@@ -58,7 +59,7 @@ def split_loads(
 
 
 def upper_bits(ctx: KernelContext, number: SSAValue) -> SSAValue:
-    """The bits of an f32 that tf32 has."""
+    """The bits of an f32 that are its upper part in tf32."""
     bits = ctx.emit.bits(ctx.emit.result(llvm.BitcastOp(number, i32)), UPPER_BITS)
     assert isinstance(bits, SSAValue)
     return bits

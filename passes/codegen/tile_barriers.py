@@ -1,12 +1,11 @@
 """
 Full and empty barriers (mbarriers) of a loop whose tiles a producer copies.
 
-Each of the loop's buffers has three. `full` completes when all bytes of an iteration have come,
-`empty` when each of the other warps has read them. Iteration t uses buffer t % stages and is phase
-t / stages of these, of which waiting threads name the parity (PTX ISA, section "mbarrier"). `early`
-has one phase only, where some tiles of the first iterations are copied before the previous grid
-has ended (`KernelContext.paced`): it completes when these have come, and `full` then counts the
-others.
+Each stage has three. `full` completes when all bytes of an iteration have arrived, `empty` when
+each consumer warp has read them. Iteration t uses stage t % stages; it is phase t / stages of these
+barriers, and waits name the parity of the phase (PTX ISA, section "mbarrier"). `early` has a single
+phase. It is used where some tiles of the first iterations are copied before the previous grid has
+ended (`KernelContext.paced`): it completes when these have arrived; `full` counts only the others.
 """
 
 from collections.abc import Sequence
@@ -25,28 +24,28 @@ from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.multicast_copies import in_block, is_writer
 
 PATIENCE = 10_000_000
-"""Nanoseconds that one try of a wait takes at most; the wait itself goes on."""
+"""The limit of one try of a wait, in nanoseconds; the wait tries again."""
 
 
 def _barrier(ctx: KernelContext, group: int, slot: Index) -> SSAValue:
-    """The address of one barrier; those of all buffers stand together."""
+    """The address of the barrier of stage `slot` in a group: full, empty or early."""
     at = ctx.emit.mul(slot, MBARRIER_BYTES)
     start = ctx.graph.memory.mbarrier_offset + group * ctx.stages * MBARRIER_BYTES
     return ctx.emit.pointer(ctx.shared, at, i8, start)
 
 
 def full_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
-    """The address of the barrier that says that buffer `slot` is full."""
+    """The address of the full barrier of stage `slot`."""
     return _barrier(ctx, 0, slot)
 
 
 def empty_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
-    """The address of the barrier that says that buffer `slot` is empty."""
+    """The address of the empty barrier of stage `slot`."""
     return _barrier(ctx, 1, slot)
 
 
 def early_barrier(ctx: KernelContext, slot: Index) -> SSAValue:
-    """The address of the barrier that says that buffer `slot` has what could be copied at once."""
+    """The address of the early barrier of stage `slot`."""
     return _barrier(ctx, 2, slot)
 
 
@@ -81,7 +80,7 @@ def await_tiles(ctx: KernelContext, iteration: Index) -> None:
 
 
 def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
-    """Wait until all tiles of an iteration are in the buffer that it uses."""
+    """Wait until all tiles of an iteration are in the buffers of its stage."""
     if ctx.paced:
         wait(ctx, early_barrier(ctx, slot), 0)
     wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
@@ -95,7 +94,7 @@ def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
 
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -> None:
-    """Say that this warp has read the tiles of `iteration`, or of one before it."""
+    """Release the tiles of `iteration`, or of an earlier one, which this warp has read."""
     emit = ctx.emit
     if op.behind is None:
         return release(ctx, op)
@@ -107,18 +106,18 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -
 
 
 def release_last_tiles(ctx: KernelContext) -> None:
-    """Say that this warp has read the tiles of the last iteration: nobody writes there anew."""
+    """Release the tiles of the last iteration, so that producers of other blocks may exit."""
     ctx.slot = (prod(ctx.graph.loop_sizes) - 1) % ctx.stages
     arrive_at_empty_barriers(ctx)
 
 
 def release(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
-    Say that this warp has read the present buffers, to all blocks that write there.
+    Release the current buffers to all blocks that write to them.
 
-    An arrival orders what threads read before what threads write, but not before what copies
-    write, which go another way to shared memory: without the fence, here or in a barrier since
-    then, copies overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
+    An arrival orders earlier reads of threads before later writes of threads, but not before writes
+    of the asynchronous proxy. Without the fence, here or in a barrier since the reads, copies
+    overtook `ldmatrix` on an H200 where three blocks shared a multiprocessor.
     """
     emit = ctx.emit
     if op.async_proxy_fence is not None:
@@ -131,7 +130,7 @@ def arrive_at_empty_barriers(ctx: KernelContext) -> None:
     """Consumer arrive: this warp arrives at the empty barriers of the current buffers."""
     emit = ctx.emit
     if shares_tiles(ctx.graph):
-        # Each of the first lanes tells one block.
+        # Each of the first lanes arrives at the barrier of one block.
         with emit.when(is_writer(ctx, ctx.lane)):
             barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
             emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))

@@ -41,19 +41,19 @@ from mirage_mlir.passes.codegen.emitter import Emitter, Index
 from mirage_mlir.passes.codegen.fragments import packed_fragments
 
 STEPS_TOGETHER = 2
-"""Steps of a matmul whose left side is made meanwhile, between two fences."""
+"""Steps between two fences of a matmul that is interleaved with code for its left operand."""
 
 SLOTS_PER_STEP = 4
-"""Sums that a thread has of 64 rows and 8 columns."""
+"""Accumulators that a thread has of 64 rows and 8 columns."""
 
 
 @dataclass(frozen=True)
 class Operand:
     """
-    One side of a matmul in shared memory, from where a warpgroup's part of it starts.
+    A warpgroup's part of one operand of a matmul in shared memory.
 
     Args:
-        descriptor: of the part's start (i64).
+        descriptor: the matrix descriptor of the start of the part (i64).
         tile: how the instruction reads it.
     """
 
@@ -61,7 +61,7 @@ class Operand:
     tile: OperandTile
 
     def at(self, emit: Emitter, outer: int, depth: int) -> SSAValue:
-        """The descriptor of what starts so many places on."""
+        """The descriptor of the matrix `outer` rows or columns and `depth` elements further on."""
         distance = self.tile.start(outer, depth) * ITEM_BYTES // ADDRESS_UNIT
         if not distance:
             return self.descriptor
@@ -71,11 +71,11 @@ class Operand:
 @dataclass(frozen=True)
 class GroupTile:
     """
-    What one warpgroup computes of a matmul.
+    The part of a matmul that one warpgroup computes.
 
     Args:
-        outer: where it starts, on the instruction's rows and on its columns, in elements.
-        depth: where it starts along the depth.
+        outer: its first row and its first column, in elements of the instruction.
+        depth: its start along the depth.
         row_tiles: its rows, in units of 64.
         columns: its columns.
         steps: its depth, in units of 16.
@@ -94,8 +94,8 @@ class StartedMatmul:
     A matmul that has been started.
 
     Args:
-        sums: a struct for each instruction's part of the result, in the order of the slots.
-        widths: the columns of each.
+        sums: a struct of accumulators for each instruction, in the order of the slots.
+        widths: the columns of each instruction.
     """
 
     sums: list[SSAValue]
@@ -103,7 +103,7 @@ class StartedMatmul:
 
 
 def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
-    """The warpgroup's part: groups along the columns count first, then the depth, then rows."""
+    """The warpgroup's part; warpgroups are numbered along columns, then depth, then rows."""
     emit = ctx.emit
     rows, columns, depth = matmul_sizes(op)
     down, across, deep = op.warp_counts
@@ -166,7 +166,7 @@ class Sides:
 
 
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
-    """The operands of `op` from where the warpgroup's part starts; of registers none yet."""
+    """The operands of the warpgroup's part of `op`; fragments in registers are added later."""
     first, second = (1, 0) if op.swapped is not None else (0, 1)
     right = operand(ctx, op, second, part.outer[1], part.depth)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):
@@ -197,11 +197,9 @@ def start(
     """
     Start the matmul `op`; it is added to the slots `added` where given.
 
-    With `columns` the instruction has as many: those of matmuls that are computed as one, the
-    first of which is `op`.
-
-    With `compute` its left side, in registers, is not there yet: called with the number of row
-    tiles and a step it makes what that step takes. Some steps run while those behind are made.
+    Given the number of row tiles and a step, `compute` computes the left fragments of the step,
+    while MMAs of earlier steps run. If `op` is the first matmul of a batch, `columns` is that of
+    the instruction.
     """
     emit = ctx.emit
     emit.location = op.location
@@ -237,7 +235,7 @@ def multiply(
     sums: SSAValue,
     form: RegistersForm,
 ) -> SSAValue:
-    """One instruction: 64 rows, some columns and 16 of depth at `place`; the sums after it."""
+    """Emit one instruction (64 rows, depth 16) at `place`; returns its accumulators."""
     row, column, step = place
     right = sides.right.at(emit, column, step * WGMMA_DEPTH)
     across = not sides.right.tile.along_depth
@@ -262,7 +260,7 @@ def element_name(op: threadblock.MatmulOp) -> ElementName:
 def initial_sums(
     emit: Emitter, widths: Sequence[int], added: list[SSAValue] | None
 ) -> list[SSAValue]:
-    """The structs that the instructions start from: `added` in registers of their own, or zero."""
+    """The initial accumulators of the instructions: copies of `added`, or zero."""
     if added is None:
         return [
             emit.result(llvm.ZeroOp.create(result_types=[accumulators(width)])) for width in widths
@@ -277,17 +275,17 @@ def initial_sums(
 
 
 def slots_in(columns: int) -> int:
-    """Sums that a thread has of 64 rows and so many columns."""
+    """Accumulators that a thread has of 64 rows and `columns` columns."""
     return columns // COLUMN_STEP * SLOTS_PER_STEP
 
 
 def fields_of(emit: Emitter, sums: SSAValue, columns: int) -> list[SSAValue]:
-    """The sums of one struct."""
+    """The accumulators in one struct."""
     return [emit.field(sums, number, f32) for number in range(slots_in(columns))]
 
 
 def sums_of(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
-    """The slots of a matmul that was started, for the matmuls that will be added to them."""
+    """The slots of a matmul in flight; only matmuls that add to them may use them."""
     slots: list[SSAValue] = []
     for sums, width in zip(matmul.sums, matmul.widths, strict=True):
         slots += fields_of(emit, sums, width)
@@ -295,12 +293,12 @@ def sums_of(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
 
 
 def finish(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
-    """The slots of a matmul that was started, once the tensor cores have computed them."""
+    """Wait for all matmuls; returns the slots of `matmul`."""
     return finished_sums(emit, sums_of(emit, matmul))
 
 
 def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
-    """The same slots once all matmuls are over."""
+    """Wait for all matmuls; returns `slots`, which may be used from now on."""
     emit.insert(WgmmaWaitOp(0))
     done = emit.result(pinned(slots))
     return [emit.field(done, number, f32) for number in range(len(slots))]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, TensorType, f64, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -76,19 +76,6 @@ def free_name(module: ModuleOp, wanted: str, taken: Iterable[str] = ()) -> str:
     names = {f.sym_name.data for f in module.walk() if isinstance(f, FuncOp)} | {*taken}
     choices = (wanted, *(f"{wanted}_{number}" for number in range(1, len(names) + 1)))
     return next(name for name in choices if name not in names)
-
-
-def rank_as(function: FuncOp, name: str, rank: int, seconds: float) -> None:
-    """Name a further candidate, and note its rank and its modelled time."""
-    function.sym_name = StringAttr(name)
-    function.attributes["mirage.rank"] = IntegerAttr(rank, i64)
-    function.attributes["mirage.cost"] = FloatAttr(seconds, f64)
-
-
-def unrank(function: FuncOp) -> None:
-    """Take away what `rank_as` noted."""
-    function.attributes.pop("mirage.rank", None)
-    function.attributes.pop("mirage.cost", None)
 
 
 def has_work(function: FuncOp) -> bool:

@@ -60,8 +60,8 @@ from mirage_mlir.passes.layouts.places import (
 from mirage_mlir.passes.layouts.register_layouts import leading
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
-"""A thread's own maxima in registers; in shared memory those of all warps, where these have their
-own, and those of each block of a cluster, where there are several."""
+"""Row maxima of a sum: those of a thread, in registers; those of all warps, in shared memory, if
+each warp has its own; those of each block of a cluster, in shared memory, if it has several."""
 
 
 @dataclass
@@ -71,11 +71,11 @@ class LayoutAssignment(TilePlaces):
 
     Args:
         sharing: blocks of a cluster that share the work after their sums.
-        common: row maxima that must be the same in all warps, and those of the iteration alone.
-        given: layouts of thread graphs that are free to have any, by their numbers.
-        free: those that were visited.
-        states: the maxima that sums are merged by.
-        maxima_of_blocks: those that the blocks' parts of a sum are relative to.
+        common: operations whose row maxima must be the same in all warps, and exact.
+        given: layouts of free thread graphs, by their numbers.
+        free: the free thread graphs that were visited: those that may have any layout.
+        states: the row maxima with which sums are rescaled after the loop.
+        maxima_of_blocks: the row maxima of the blocks' partial sums, by the sum.
     """
 
     sharing: int
@@ -88,7 +88,7 @@ class LayoutAssignment(TilePlaces):
     maxima_of_blocks: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
 
     def run(self) -> None:
-        """Visit every operation; new conversions are placed in front of the one that asks."""
+        """Visit every operation; conversions are inserted in front of their users."""
         ops = list(self.graph.body.block.ops)
         self.numbers = {op: number for number, op in enumerate(ops)}
         for op in ops:
@@ -113,7 +113,7 @@ class LayoutAssignment(TilePlaces):
                     fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
 
     def load(self, op: threadblock.LoadOp) -> None:
-        """In shared memory where it is copied, else read in place."""
+        """A tile that is copied lies in shared memory; any other is read in place."""
         if op.copy is None and self.stages[op.result] == Stage.LOOP:
             fail(op, "has no copy; run select-copies first")
         if op.copy is None:
@@ -121,7 +121,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(shared_for(op.result, columns_first=has_rows_along(op))))
 
     def matmul(self, op: threadblock.MatmulOp) -> None:
-        """Operands in shared memory, but for chained ones; the result where MMAs leave it."""
+        """Operands lie in shared memory, except chained ones; the result where MMAs leave it."""
         warps = prod(op.warp_counts) * (GROUP_WARPS if uses_wgmma(op) else 1)
         if warps * WARP_THREADS > self.threads:
             fail(op, f"is for {warps} warps, and its block has {self.threads // WARP_THREADS}")
@@ -135,7 +135,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, RegistersAttr.of(accumulators(op)))
 
     def chained_operand(self, op: threadblock.MatmulOp) -> None:
-        """The left operand in registers, as the instruction takes it."""
+        """Check that the left operand lies in registers as the instruction takes it."""
         attribute = layout_of(op.lhs)
         if not isinstance(attribute, RegistersAttr) or attribute.layout != left_fragments(op):
             fail(op, "is chained, but its left operand does not lie as the instruction takes it")
@@ -143,7 +143,7 @@ class LayoutAssignment(TilePlaces):
             self.relative[op.result] = self.relative[op.lhs]
 
     def accumulate(self, op: threadblock.AccumulateOp) -> None:
-        """In the registers of the value that is added."""
+        """The sum has the layout of the value that is added."""
         if layout_of(op.result) is not None:
             return
         if op.partial_sum is not None:
@@ -163,13 +163,13 @@ class LayoutAssignment(TilePlaces):
             self.spread(result, shared, blocks_across(op), after, self.maxima_of_blocks.get(op))
 
     def total_of_partial_sums(self, op: threadblock.AccumulateOp) -> None:
-        """Each thread of the last block has of the total what it had of its block's part."""
+        """The total, in the last block, has the layout of the block's partial sum."""
         layout = self.registers_for(op, 0)
         layout = self.folded(op, layout) or layout
         set_layout(op, RegistersAttr.of(layout))
         if op.rescale is not None:
             self.state_of(op, op.rescale, layout)
-        # What is stored is converted as what is added up: in front of both.
+        # Both read the same operands, whose conversions stand in front of both.
         store = next(
             each
             for each in self.graph.body.block.ops
@@ -181,9 +181,9 @@ class LayoutAssignment(TilePlaces):
 
     def merged(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> SSAValue:
         """
-        The sum `op` in `layout`, brought to the maximum of all warps of the block.
+        The sum `op` in `layout`, rescaled to the row maximum of all warps of the block.
 
-        Who reads the parts of several blocks brings these together.
+        Readers of partial sums of several blocks rescale those themselves.
         """
         assert op.rescale is not None
         computed = op.rescale
@@ -213,7 +213,7 @@ class LayoutAssignment(TilePlaces):
     def state_of(
         self, op: threadblock.AccumulateOp, row_maximum: SSAValue, layout: RegisterLayout
     ) -> RegisterLayout:
-        """The layout of the maxima for `op`, in which its threads can have them."""
+        """The layout in which the threads of `op` have its row maxima."""
         state = state_layout(row_maximum, op.value, layout)
         sides = broadcast_sides(threadblock.shape_of(row_maximum), threadblock.shape_of(op.value))
         if is_online_maximum(row_maximum):
@@ -230,7 +230,7 @@ class LayoutAssignment(TilePlaces):
     def maxima(
         self, op: threadblock.AccumulateOp, computed: SSAValue, state: RegisterLayout
     ) -> Maxima:
-        """What the maxima of a thread's own iterations are, and those of warps and blocks."""
+        """Insert the row maxima of threads, warps and blocks for the sum `op`."""
         row_maximum, across = op.rescale, list(op.across.get_values())
         assert row_maximum is not None
         own = next(
@@ -267,7 +267,7 @@ class LayoutAssignment(TilePlaces):
         return own.result, top, of_blocks
 
     def folded(self, op: threadblock.AccumulateOp, layout: RegisterLayout) -> RegisterLayout | None:
-        """What a thread must keep when all that follows is a reduction over rows or columns."""
+        """The layout of `op` reduced in each thread, if its only user is a reduction."""
         users = [use.operation for use in op.result.uses]
         if len(users) != 1 or layout.partial > 1:
             return None
@@ -276,9 +276,9 @@ class LayoutAssignment(TilePlaces):
 
     def reduce(self, op: threadblock.ReduceSumOp | threadblock.ReduceMaxOp) -> None:
         """
-        Row or column scalars: in registers where a warp has all that it takes.
+        The result lies in registers if each warp holds all that it reduces.
 
-        Else in shared memory, a copy from each warp that has a part.
+        Else each warp writes its partial result to shared memory, as a copy of its own.
         """
         sides = reduced_sides(op)
         if sides is None:
@@ -321,23 +321,21 @@ class LayoutAssignment(TilePlaces):
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
     def can_run(self, op: Operation) -> bool:
-        """
-        Whether `op` makes a row maximum that may be the maximum of all iterations of a warp so far.
-        """
+        """Whether `op` may compute the online maximum of each warp instead of the iteration's."""
         result = op.results[0]
         looped = self.stages[result] == Stage.LOOP
         return looped and op not in self.common and bool(rescaled_with(result)) and is_free(result)
 
     def thread_graph(self, op: thread.GraphOp) -> None:
-        """In the layout of an operand of the same shape that is in registers, if there is one."""
+        """The result has the layout of an operand of its shape in registers, if there is one."""
         shape = threadblock.shape_of(op.results[0])
         threads = self.threads * self.shared_by(op)
-        # What is stored in wider elements would be stored in halves of sectors.
+        # A run of two accesses to the result would store halves of sectors.
         run = stored_run(op) or widest_run(self.graph)
         widest = run
         if threads > self.threads:
-            # A cluster has many threads: give each of them something rather than few a wide piece.
-            # Parts are f32: one access.
+            # A cluster has many threads: short runs give work to all of them. Partial sums are f32,
+            # so that 16 bytes are one access.
             widest = max(2, min(run, WIDEST_RUN_BYTES // 4, prod(shape) // threads))
         layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
         if (value := leading(op)) is not None:
@@ -355,11 +353,11 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, RegistersAttr.of(layout))
 
     def shared_by(self, op: Operation) -> int:
-        """Blocks of a cluster that each compute a part of `op`'s result."""
+        """The number of blocks of a cluster that share the work of `op`."""
         return self.sharing if self.stages[op.results[0]] == Stage.POST else 1
 
     def transpose(self, op: threadblock.TransposeOp) -> None:
-        """The same shared memory, seen from the other side where rows and columns change places."""
+        """A view of the same shared memory, with rows and columns exchanged."""
         permutation = tuple(op.permutation.get_values())
         exchanged = exchanges_sides(threadblock.shape_of(op.input), permutation)
         if exchanged is None:
@@ -371,7 +369,7 @@ class LayoutAssignment(TilePlaces):
         set_layout(op, SharedAttr.of(layout))
 
     def concat(self, op: threadblock.ConcatOp) -> None:
-        """Side by side in shared memory."""
+        """The inputs lie side by side in shared memory."""
         for index in range(len(op.operands)):
             self.whole(op, index)
         set_layout(op, SharedAttr.of(shared_for(op.results[0])))

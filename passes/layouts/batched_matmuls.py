@@ -43,7 +43,7 @@ def share_buffers(graph: kernel.GraphDefinedOp) -> None:
 def sums_with(
     op: threadblock.AccumulateOp, ops: Sequence[Operation]
 ) -> list[threadblock.AccumulateOp]:
-    """Of `ops` the sums whose matmuls are computed with that of `op`, by the lines they take."""
+    """The sums in `ops` whose matmuls are in one batch with that of `op`, in the batch's order."""
     found: dict[int, threadblock.AccumulateOp] = {}
     own = _place_in_batch(op)
     if own is None:
@@ -76,7 +76,7 @@ def brought_together(ops: list[Operation]) -> list[Operation]:
 
 
 def wgmma_rows(op: threadblock.AccumulateOp) -> int:
-    """How often a warpgroup has 64 columns of the tile: each has all lines, slot after slot."""
+    """How many groups of 64 columns a warpgroup has, which are rows of the swapped matmul."""
     loops = registers_of(op.result).slots
     return prod(count for count, *step in loops if step == [0, WGMMA_ROWS])
 
@@ -84,7 +84,7 @@ def wgmma_rows(op: threadblock.AccumulateOp) -> int:
 def batched_slots(
     sums: Sequence[threadblock.AccumulateOp], slots: Sequence[list[SSAValue]]
 ) -> list[SSAValue]:
-    """The slots of the batched matmul, of those of its sums."""
+    """The slots of the batched matmul, from the slots of its sums."""
     count = wgmma_rows(sums[0])
     parts = [len(each) // count for each in slots]
     return [
@@ -98,7 +98,7 @@ def batched_slots(
 def split_slots(
     sums: Sequence[threadblock.AccumulateOp], slots: list[SSAValue]
 ) -> dict[Operation, list[SSAValue]]:
-    """The slots of each sum, of those of the batched matmul."""
+    """The slots of each sum, from the slots of the batched matmul."""
     count, rest = wgmma_rows(sums[0]), iter(slots)
     parts = [len(registers_of(op.result).offsets) // count for op in sums]
     found: dict[Operation, list[SSAValue]] = {op: [] for op in sums}

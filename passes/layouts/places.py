@@ -39,7 +39,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
-    """The layout of a tile in shared memory; columns are neighbours unless told so."""
+    """The layout of a tile in shared memory; row-major unless `columns_first`."""
     rows, columns = as_matrix(threadblock.shape_of(value))
     return shared_tile(rows, columns, item_bytes(value), columns_first=columns_first)
 
@@ -63,7 +63,7 @@ def is_partial(value: SSAValue) -> bool:
 
 
 def pad_depth(value: SSAValue) -> None:
-    """Give a tensor core's operand room for a whole last fragment, which the kernel zeroes."""
+    """Pad an MMA operand to whole fragments along its depth; the kernel zeroes the padding."""
     op = buffer_of(value)
     attribute = layout_of(op.results[0])
     assert isinstance(attribute, SharedAttr)
@@ -75,7 +75,7 @@ def pad_depth(value: SSAValue) -> None:
 
 
 def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.GraphOp:
-    """`value * exp(own - top)`."""
+    """A thread graph of `value * exp(own - top)`."""
     block = Block(arg_types=[f32] * 3)
     builder = Builder(InsertPoint.at_end(block))
     difference = builder.insert(arith.SubfOp(block.args[1], block.args[2])).result
@@ -88,10 +88,10 @@ def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.Graph
 
 class NoCommonMaximum(Exception):
     """
-    The maxima of single warps are asked for where one of all warps is needed.
+    Row maxima were assigned to single warps, but one of all warps is needed.
 
     Args:
-        row_maximum: the number, among the operations of the graph, of what makes them.
+        row_maximum: the number of the operation in the graph that computes them.
     """
 
     def __init__(self, row_maximum: int) -> None:
@@ -105,10 +105,10 @@ class TilePlaces:
     The tiles of one graph, and their copies in shared memory.
 
     Args:
-        threads: of a block.
+        threads: threads of a block.
         stages: when each tile is computed.
-        relative: tiles that are relative to the maxima of single warps, and to which.
-        numbers: of the operations, in program order, before any was inserted.
+        relative: tiles that depend on row maxima of single warps, and on which.
+        numbers: the numbers of the operations in program order, before any was inserted.
         converted: the copies, by tile and layout.
     """
 
@@ -134,18 +134,18 @@ class TilePlaces:
         return blocked(threadblock.shape_of(value), self.threads, blocked_run(self.graph, value))
 
     def whole(self, op: Operation, index: int) -> None:
-        """Make sure that operand `index` is no partial sum."""
+        """Replace operand `index`, if it is a partial sum, by the whole sum in shared memory."""
         if is_partial(op.operands[index]):
             self.in_shared(op, index)
 
     def in_shared(self, op: Operation, index: int) -> None:
-        """Make operand `index` one that any thread can read anywhere: one whole copy."""
+        """Replace operand `index` by a copy in shared memory that any thread can read."""
         value = op.operands[index]
         if value in self.relative:
             self.want_common(value)
         attribute = layout_of(value)
         if isinstance(attribute, SharedAttr) and attribute.layout.whole:
-            # A depth of one must be padded with zeros: scalars side by side leave no room for them.
+            # A depth of one is padded with zeros, for which scalars side by side leave no room.
             scalars = attribute.layout.row == attribute.layout.column
             if not (scalars and isinstance(op, threadblock.MatmulOp) and matmul_sizes(op)[2] == 1):
                 return
@@ -171,7 +171,7 @@ class TilePlaces:
         after: Operation | None = None,
         maxima: SSAValue | None = None,
     ) -> SSAValue:
-        """`value` in shared memory, written once however often it is asked for."""
+        """`value` in shared memory; one conversion serves all users."""
         key = (value, str(layout))
         if key not in self.converted:
             op = ConvertLayoutOp(value, maxima)
@@ -197,10 +197,10 @@ class TilePlaces:
         maxima: SSAValue | None = None,
     ) -> SSAValue:
         """
-        `value` in shared memory, where the blocks of a cluster see each other's parts.
+        `value` in shared memory, where the blocks of a cluster read each other's partial sums.
 
-        The warps of a block bring theirs together first: reading another block's memory is slow.
-        The parts of blocks are relative to the `maxima` of each where these are given.
+        Partial sums of warps are combined within the block first, because reading another block's
+        memory is slow. `maxima` are the row maxima of each block's rescaled partial sum.
         """
         if blocks > 1 and layout.copies > 1:
             value = self.convert(value, layout, after=after)
@@ -209,7 +209,7 @@ class TilePlaces:
         return self.convert(value, replace(layout, blocks=blocks), after=after, maxima=maxima)
 
     def want_common(self, value: SSAValue) -> NoReturn:
-        """Start again with one maximum for all warps, of the iteration alone."""
+        """Restart the assignment with an exact row maximum that is the same in all warps."""
         owner = self.relative.get(value, value).owner
         assert isinstance(owner, Operation)
         raise NoCommonMaximum(self.numbers[owner])

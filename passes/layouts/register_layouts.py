@@ -1,10 +1,11 @@
 """
-How threads share tiles that no tensor core makes: along columns first, or some along rows.
+Chooses register layouts of thread graphs that no matmul determines: whether neighbouring threads
+lie along columns or along rows.
 
-Where a tile is read from a tensor whose columns are not neighbours, or from a tile in shared memory
-that lies so, threads along the columns ask for far more than they need; along rows what they write
-may be far apart. Each tile whose layout nothing else decides, with all that follows it, is one
-choice; it is made together with the layouts of the tiles in shared memory that are read or written.
+Threads along columns read a column-major tensor or tile in many more sectors than needed; threads
+along rows may write a row-major one so. A thread graph without an operand in registers, with all
+operations that inherit its layout, is one choice. All choices are made together with the layouts
+of the tiles in shared memory that are read or written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,24 +51,25 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.layouts.tile_layouts import PASS_COST, TileLayouts, Use
 
 SECTOR_COST, LINE_COST = 4, 16
-"""Of 32 bytes from a cache, of which a multiprocessor gets 64 in a cycle, and of a line of 128, for
-each instruction: one request more, and less of device memory asked for at once. What comes from
-there comes once, however it is spread."""
+"""The costs of a sector (32 bytes; a multiprocessor reads 64 bytes a cycle from its cache), and of
+each line of 128 bytes that an instruction touches, which is one request. Bytes of device memory are
+not counted: each comes once in any layout."""
 
 INSTRUCTION_COST = 2
-"""Of an instruction of a warp: four are issued in a cycle."""
+"""The cost of an instruction of a warp; four are issued in a cycle."""
 
 BARRIER_COST = 30 * PASS_COST
-"""Of a step in which all threads wait for what others wrote to shared memory."""
+"""The cost of a barrier between writes and reads of shared memory."""
 
 MINIMUM_GAIN = 0.1
-"""Of all costs, that another layout than the usual one must gain: what is counted is not all."""
+"""The part of all costs that a change of layouts must save, since the costs are not exact."""
 
 FIRST = (1, 2, 4, 8, 16, 32)
-"""Threads of a warp that may lie along rows before others lie along columns, or the converse."""
+"""Candidates for how many lanes of a warp lie along rows before lanes lie along columns."""
 
 FEW = (1, 2, 4)
-"""Threads that may share a row that is reduced: they exchange less than many, and read longer."""
+"""Candidates for how many threads share a row that is reduced: few threads exchange less, but each
+reads more."""
 
 
 def leading(op: thread.GraphOp) -> SSAValue | None:
@@ -84,10 +86,10 @@ def leading(op: thread.GraphOp) -> SSAValue | None:
 @dataclass
 class Group:
     """
-    Operations whose results are spread over registers as the first one's is.
+    Operations whose results have the register layout of the first one's.
 
     Args:
-        options: the layouts that they may have, the present one first.
+        options: the possible layouts, the present one first.
     """
 
     first: thread.GraphOp
@@ -110,7 +112,7 @@ class RegisterLayouts:
     free: list[thread.GraphOp]
 
     def better(self) -> dict[thread.GraphOp, RegisterLayout]:
-        """The free graphs that should have another layout, and which."""
+        """The free graphs that should have another layout, with that layout."""
         groups = self.groups()
         if not groups:
             return {}
@@ -143,7 +145,7 @@ class RegisterLayouts:
         }
 
     def layouts_of(self, op: Operation) -> list[SharedLayout]:
-        """The layouts that a tile in shared memory may have: warpgroups read it in one only."""
+        """The possible layouts of a tile in shared memory; for `wgmma` there is only one."""
         return (
             self.tiles.options(op) if self.tiles.has_choice(op) else [shared_layout(op.results[0])]
         )
@@ -151,10 +153,10 @@ class RegisterLayouts:
     @staticmethod
     def choice(problem: Problem, first: int, looped: Sequence[bool]) -> tuple[int, ...]:
         """
-        The options of all tiles from the `first` on: the present ones if little is gained.
+        The best options of all tiles from `first` on; the present ones where the gain is small.
 
-        What is gained in the loop is compared with what the same tiles cost, else with all costs:
-        `looped` says of each of these tiles whether it is there.
+        A gain in the loop is compared with the cost of the same tiles, any other gain with the
+        cost of all tiles. `looped` says for each tile from `first` on whether it is in the loop.
         """
         best, present = choose(problem), choose(problem.settled(first))
         assert best is not None, "without a limit every choice fits"
@@ -200,14 +202,14 @@ class RegisterLayouts:
                 found.append(blocked(shape, threads, widest, rows_first=first, most_across=few))
         rows, columns = as_matrix(shape)
         if len(shape) > 1 and rows == shape[-2]:
-            # Runs of rows; of several matrices they would end with each.
+            # Runs along a column, which in a tile of several matrices end with each matrix.
             for first in FIRST:
                 along = blocked((columns, rows), threads, widest, rows_first=first)
                 found.append(along.transposed())
         return list(dict.fromkeys(found))
 
     def price(self, group: Group, layout: RegisterLayout) -> int:
-        """What a group costs in a layout, what it does in shared memory left out."""
+        """The cost of a group in a layout, without accesses to shared memory."""
         warps = ceil_div(self.tiles.threads, WARP_THREADS)
         total = 0
         for op in group.members:
@@ -222,7 +224,7 @@ class RegisterLayouts:
         return total
 
     def reading(self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout) -> int:
-        """What it costs to read an operand from device memory where it lies."""
+        """The cost of reading an operand in place from device memory."""
         load = value.owner
         if not isinstance(layout_of(value), GlobalAttr) or not isinstance(load, threadblock.LoadOp):
             return 0
@@ -234,7 +236,7 @@ class RegisterLayouts:
     def moving(
         self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout, group: Group
     ) -> int:
-        """What it costs to move scalars that others hold, which all rows or columns share."""
+        """The cost of moving row or column scalars from the threads that hold them."""
         shape = threadblock.shape_of(op.results[0])
         if not isinstance(layout_of(value), RegistersAttr) or made_by(value) in group.members:
             return 0
@@ -243,7 +245,7 @@ class RegisterLayouts:
         return conversion_cost(value) if resident_slots(value, layout, shape) is None else 0
 
     def using(self, user: Operation, layout: RegisterLayout) -> int:
-        """What it costs to store or to reduce a tile in a layout."""
+        """The cost of storing or reducing a tile in a layout."""
         if isinstance(user, threadblock.StoreOp):
             shape = threadblock.shape_of(user.tile)
             spread = Spread(layout, as_matrix(shape), writes=True)
@@ -255,7 +257,7 @@ class RegisterLayouts:
             # An exchange and an addition.
             cost = 2 * exchanges * warps * INSTRUCTION_COST
             if parts := split_warp_bits(layout, *sides):
-                # Who needs the result reads what each of these warps had.
+                # Readers of the result read the partial results of all these warps.
                 reads = len(layout.folded(*sides).offsets) * warps << len(parts)
                 cost += BARRIER_COST + reads * PASS_COST
             return cost
@@ -273,7 +275,7 @@ class RegisterLayouts:
         layouts: list[SharedLayout],
         options: list[RegisterLayout],
     ) -> tuple[tuple[int, ...], ...]:
-        """What an access of a tile costs, for each layout of the tile and of the registers."""
+        """The cost of an access of a tile for each layout of the tile and of the registers."""
         assert isinstance(use.access, Spread)
         accesses = [replace(use, access=replace(use.access, layout=each)) for each in options]
         return tuple(
@@ -284,7 +286,7 @@ class RegisterLayouts:
     def conversions(
         self, groups: list[Group], group_of: dict[Operation, int], first: int
     ) -> Iterator[Pair]:
-        """What two groups cost that MEET in one thread graph and are not spread alike."""
+        """The cost of two groups that are operands of one thread graph and differ in layout."""
         for op in self.graph.body.block.ops:
             if not isinstance(op, thread.GraphOp) or op not in group_of:
                 continue
@@ -301,20 +303,20 @@ class RegisterLayouts:
 
 
 def is_shared(op: Operation) -> bool:
-    """Whether `op` makes a tile in shared memory that threads read or write as they like."""
+    """Whether `op` puts a tile in shared memory, which threads may access in any layout."""
     made = isinstance(op, threadblock.LoadOp | ConvertLayoutOp | threadblock.ConcatOp)
     return made and isinstance(layout_of(op.results[0]), SharedAttr)
 
 
 def is_reduced_along_rows(op: Operation) -> bool:
-    """Whether only sums, or maxima, over whole rows use what `op` makes."""
+    """Whether all users of the result of `op` are reductions over whole rows."""
     users = [use.operation for use in op.results[0].uses]
     sides = [reduced_sides(user) for user in users if isinstance(user, Reduction)]
     return bool(sides) and len(sides) == len(users) and all(s == (False, True) for s in sides)
 
 
 def made_by(value: SSAValue) -> object:
-    """What makes a tile, or the tile that it is a reduction of."""
+    """The operation that defines a tile; for a reduction, the one that defines its input."""
     owner = value.owner
     while isinstance(owner, Reduction):
         owner = owner.input.owner
@@ -322,7 +324,7 @@ def made_by(value: SSAValue) -> object:
 
 
 def conversion_cost(value: SSAValue) -> int:
-    """What it costs to take a tile from some threads to others."""
+    """The cost of moving a tile through shared memory to other threads."""
     size = item_bytes(value) * prod(threadblock.shape_of(value))
     return BARRIER_COST + 2 * ceil_div(size, GROUP_BYTES) * PASS_COST
 
@@ -330,7 +332,7 @@ def conversion_cost(value: SSAValue) -> int:
 def device_cost(
     spread: Spread, shape: tuple[int, ...], own: tuple[int, ...], view: TensorView, item: int
 ) -> int:
-    """What it costs to read or write a tile of shape `own`, spread as one of `shape`."""
+    """The cost of accessing a tile of shape `own` in device memory, broadcast to `shape`."""
     missing = len(shape) - len(own)
     strides = tuple(
         view.strides[dim - missing] if dim >= missing and own[dim - missing] > 1 else 0
@@ -339,7 +341,7 @@ def device_cost(
     if not spread.down:
         together = aligned_run(view, own, spread.width)
     else:
-        # Reading rows: the same with the sides exchanged.
+        # Runs along a column: exchange the sides.
         repeated = strides[-2] == 0
         spread = spread.exchanged
         together = 1 if repeated else aligned_run(view, own, spread.width, down=True)

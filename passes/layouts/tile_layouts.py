@@ -57,25 +57,25 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 PASS_COST = 8
-"""Of the banks of shared memory: 128 bytes in one cycle. The costs of the others are in its units:
-a layout should not take longer to save memory, but be small where it takes no longer."""
+"""The cost of a pass over the banks of shared memory: 128 bytes in one cycle. Other costs are
+relative to it: of equally fast layouts the smallest is chosen, but no slower one to save memory."""
 
 BYTES_AT_COST = 16
-"""Bytes of a tile that cost 1: a tile costs what it takes to fill it once."""
+"""Bytes of a tile that cost 1: the size of a tile costs as much as filling it once."""
 
 ADDRESS_COST = 2
-"""Of the address in a swizzled tile that a register is written to or read from, for each
-instruction of a warp: one operation more on a quarter of the multiprocessor's lanes, where padding
-makes a constant. A loop computes it once."""
+"""The cost of a swizzled address for each access instruction of a warp: one operation more on a
+quarter of the multiprocessor's lanes. In a padded tile the offset would be a constant. A loop
+computes the address once."""
 
 
 @dataclass(frozen=True)
 class Use:
     """
-    An access of a tile that happens some times in the life of a block.
+    An access of a tile, with the number of times that a block makes it.
 
     Args:
-        by: what accesses it; where a tile is written, what made what is written.
+        by: the operation that reads it, or that computed the value that is written.
         transposed: whether it is through a view with rows and columns exchanged.
     """
 
@@ -103,7 +103,7 @@ class TileLayouts:
         return self.graph.schedule.threads
 
     def run(self) -> None:
-        """Give each tile with a choice its best layout, and views that of what they look at."""
+        """Give each tile with a choice its best layout, and each view that of its source."""
         tiles: list[Operation] = []
         options: list[list[SharedLayout]] = []
         for op in self.graph.body.block.ops:
@@ -118,7 +118,7 @@ class TileLayouts:
                 follow(op)
 
     def solve(self, tiles: list[Operation], options: list[list[SharedLayout]]) -> tuple[int, ...]:
-        """The best options; two buffers of each tile of the loop should have room."""
+        """The best options for which two buffers of each tile of the loop fit in memory."""
         priced = [
             tuple(self.price(op, layout, uses) for layout in layouts)
             for op, layouts in zip(tiles, options, strict=True)
@@ -130,11 +130,11 @@ class TileLayouts:
         return choice
 
     def has_choice(self, op: Operation) -> bool:
-        """Whether `op` makes a tile in shared memory whose layout is open."""
+        """Whether the result of `op` is a tile in shared memory whose layout is to be chosen."""
         if not isinstance(op, threadblock.LoadOp | ConvertLayoutOp | threadblock.ConcatOp):
             return False
         shared = isinstance(layout_of(op.results[0]), SharedAttr)
-        # Warpgroups read tiles in one layout only.
+        # `wgmma` determines the layout of its operands.
         return shared and not read_by_wgmma(op.results[0])
 
     def options(self, op: Operation) -> list[SharedLayout]:
@@ -144,7 +144,7 @@ class TileLayouts:
         present = shared_layout(op.results[0])
         item = byte_width(buffer_element(op))
         matrix = any(isinstance(user, threadblock.MatmulOp) for user, _, _ in readers(op))
-        # Runs of tensors in device memory are runs here as well, so that copies move pieces.
+        # A copied tile keeps the order of its tensor, so that copies move contiguous pieces.
         given = isinstance(op, threadblock.LoadOp) or present.copies > 1 or present.blocks > 1
         found: list[SharedLayout] = []
         for columns_first in [present.column != 1] if given else [False, True]:
@@ -162,19 +162,19 @@ class TileLayouts:
         """Rows and columns that the tile of `op` must have memory for."""
         rows, columns = as_matrix(threadblock.shape_of(op.results[0]))
         if isinstance(op, ConvertLayoutOp):
-            # Room for all that threads hold, so that they write without asking for the edge.
+            # Room for all elements that threads hold, so that they write without bounds checks.
             spans = self.layout_read(op.input).spans()
             rows, columns = max(rows, spans[0]), max(columns, spans[1])
         lines, run = (columns, rows) if columns_first else (rows, columns)
         if matrix:
-            # The tensor core reads whole fragments, past a tile's edge too.
+            # MMAs read whole fragments, also past the edge of a tile.
             run = round_up(run, MMA_DEPTH)
         if shared_buffer(op).zero_padding:
             lines = round_up(lines, MMA_DEPTH)
         return (run, lines) if columns_first else (lines, run)
 
     def price(self, op: Operation, layout: SharedLayout, uses: list[Use]) -> Option:
-        """What `op`'s tile costs in a layout."""
+        """The cost of `op`'s tile in a layout."""
         item = byte_width(buffer_element(op))
         size = round_up(layout.size * layout.copies * item, layout.alignment)
         cost = size // BYTES_AT_COST
@@ -182,7 +182,7 @@ class TileLayouts:
         return Option(cost, size if is_staged(op) else 0)
 
     def access_cost(self, op: Operation, layout: SharedLayout, use: Use) -> int:
-        """What an access of `op`'s tile costs in a layout."""
+        """The cost of an access of `op`'s tile in a layout."""
         item = byte_width(buffer_element(op))
         asked = traffic(use.access, layout, item, use.transposed)
         cost = asked.passes * use.times * PASS_COST
@@ -229,7 +229,7 @@ class TileLayouts:
         return prod(self.graph.loop_sizes) if looped else 1
 
     def access_of(self, user: Operation, index: int) -> Access | None:
-        """How `user` reads its operand `index`; None where it hardly does."""
+        """How `user` reads its operand `index`; None for accesses that cost little."""
         value = user.operands[index]
         match user:
             case threadblock.MatmulOp() if uses_wgmma(user):
@@ -254,7 +254,7 @@ class TileLayouts:
         return Spread(self.layout_read(value), as_matrix(threadblock.shape_of(value)))
 
     def layout_read(self, value: SSAValue) -> RegisterLayout:
-        """Its own layout, or blocked from memory."""
+        """The register layout in which `value` is read: its own, or blocked if it is in memory."""
         attribute = layout_of(value)
         if isinstance(attribute, RegistersAttr):
             return attribute.layout
@@ -262,7 +262,7 @@ class TileLayouts:
 
 
 def readers(op: Operation, transposed: bool = False) -> Iterator[tuple[Operation, int, bool]]:
-    """Who reads the tile of `op`, as which operand, and whether rows and columns are exchanged."""
+    """The readers of `op`'s tile, with operand number, and whether through a transposed view."""
     for use in op.results[0].uses:
         user = use.operation
         if isinstance(user, threadblock.TransposeOp):
@@ -272,11 +272,11 @@ def readers(op: Operation, transposed: bool = False) -> Iterator[tuple[Operation
 
 
 def is_exchange(op: threadblock.TransposeOp) -> bool:
-    """Whether a view exchanges rows and columns, and does not leave them as they are."""
+    """Whether a transpose exchanges rows and columns of the matrix."""
     return bool(exchanges_sides(threadblock.shape_of(op.input), op.permutation.get_values()))
 
 
 def follow(op: threadblock.TransposeOp) -> None:
-    """Give a view the layout of the memory that it is one of."""
+    """Give a view the layout of its source."""
     source = shared_layout(op.input)
     set_layout(op, SharedAttr.of(source.transposed() if is_exchange(op) else source))

@@ -1,4 +1,4 @@
-"""Operands of warpgroup matmuls in shared memory: who reads them, and how they are swizzled."""
+"""Operands of warpgroup matmuls in shared memory: their readers, and their swizzled layouts."""
 
 from xdsl.ir import Operation, SSAValue
 
@@ -25,9 +25,9 @@ from mirage_mlir.targets.tensor_map import widest_swizzle
 
 def wgmma_tile(op: Operation) -> SharedLayout | None:
     """
-    The swizzled layout of the tile that `op` makes in shared memory, None where there is none.
+    The swizzled layout of the tile of `op` in shared memory; None if its size allows none.
 
-    Neighbours stay along the side along which they lie already.
+    The order of the dimensions is kept.
     """
     attribute = layout_of(op.results[0])
     if not isinstance(attribute, SharedAttr) or not attribute.layout.whole:
@@ -46,7 +46,7 @@ def wgmma_tile(op: Operation) -> SharedLayout | None:
 
 
 def read_by_wgmma(value: SSAValue) -> bool:
-    """Whether warpgroups multiply a tile, or what is a view of it."""
+    """Whether warpgroup matmuls read a tile, or a view of it."""
     users = [use.operation for use in value.uses]
     return any(
         uses_wgmma(user)
@@ -56,7 +56,7 @@ def read_by_wgmma(value: SSAValue) -> bool:
 
 
 def read_by_threads(value: SSAValue) -> bool:
-    """Whether threads read a tile, or what is a view of it: all but warpgroup matmuls do."""
+    """Whether other operations than warpgroup matmuls read a tile, or a view of it."""
     users = [use.operation for use in value.uses]
     return any(
         read_by_threads(user.result)
@@ -68,9 +68,9 @@ def read_by_threads(value: SSAValue) -> bool:
 
 def written_for_wgmma(graph: kernel.GraphDefinedOp) -> bool:
     """
-    Whether threads write what warpgroups multiply.
+    Whether threads write operands of warpgroup matmuls.
 
-    These read shared memory by another path than threads write it, so the writers fence.
+    `wgmma` reads shared memory through the asynchronous proxy, so the writers need a fence.
     """
     produced = graph.schedule.producer_warps > 0
     return any(
@@ -83,7 +83,7 @@ def written_for_wgmma(graph: kernel.GraphDefinedOp) -> bool:
 
 
 def swizzle_operands(graph: kernel.GraphDefinedOp) -> None:
-    """Lay out what warpgroups multiply as they read it; how loads are copied stays as it is."""
+    """Swizzle the operands of warpgroup matmuls; loads keep the way in which they are copied."""
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.TransposeOp) or not op.results:
             continue

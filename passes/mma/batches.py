@@ -1,10 +1,10 @@
 """
-Matmuls of few rows with one right side, which warpgroups compute as one.
+Batches: matmuls of few rows with the same right operand, which warpgroups compute as one.
 
-A `wgmma` takes 64 columns of the right side as its rows, and as its columns the rows of the left
-side, 8 at a time: what it reads of the right side counts, not how many these are. So left sides
-that threads write lie one behind the other, each from a multiple of 8 lines on, and one matmul has
-all.
+A swapped `wgmma` has columns of the right operand as its rows (64), and rows of the left operand as
+its columns (a multiple of 8). Its time depends on what it reads of the right operand, hardly on the
+number of its columns. So left operands that threads write share a buffer, each from a multiple of 8
+lines on, and one instruction multiplies all of them.
 """
 
 from xdsl.ir import SSAValue
@@ -18,7 +18,7 @@ from mirage_mlir.passes.mma.chains import Warps
 
 
 def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
-    """Let left sides of matmuls of one right side share a buffer where that is possible."""
+    """Batch the matmuls with the same right operand, split and depth, where they can be."""
     found: dict[tuple[SSAValue, Warps, int], list[threadblock.MatmulOp]] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.MatmulOp) and can_be_batched(op):
@@ -38,7 +38,7 @@ def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
 
 
 def can_be_batched(op: threadblock.MatmulOp) -> bool:
-    """Whether threads write the few rows of a matmul of the loop, for it alone."""
+    """Whether threads write the left operand of a swapped matmul of the loop, its only user."""
     if not uses_wgmma(op) or op.swapped is None or not adds_into(op.result):
         return False
     (use,) = op.result.uses

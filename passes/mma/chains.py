@@ -26,7 +26,7 @@ Warps = tuple[int, int, int]
 @dataclass(frozen=True)
 class Chain:
     """
-    A matmul `first` whose result, worked on element by element, is the left side of others.
+    A matmul `first` from whose result the left operand of others is computed elementwise.
 
     The C fragments of m16n8k16 are A fragments, so warps that share the columns of the first
     matmul share the depth of the second. The same holds for the 64 rows of warpgroups.
@@ -47,12 +47,12 @@ class Chain:
 
     @property
     def second(self) -> Warps:
-        """The same of those that follow."""
+        """Warps along rows, columns and depth of the matmuls that follow."""
         return self.down, 1, self.across
 
 
 def source_of(value: SSAValue) -> threadblock.MatmulOp | None:
-    """The matmul of the same stage that `value` is computed from, element by element."""
+    """The matmul from whose result `value` is computed elementwise; None if there is none."""
     op = value.owner
     if isinstance(op, threadblock.MatmulOp):
         return op if has_half_operands(op) else None
@@ -111,7 +111,7 @@ def threads_of_chains(graph: kernel.GraphDefinedOp, target: Target) -> int | Non
 def choose_group_chain(
     first: threadblock.MatmulOp, others: list[threadblock.MatmulOp], warps: int
 ) -> Chain | None:
-    """The split over warpgroups with the fewest parts; None where they cannot multiply so."""
+    """The split over warpgroups with the fewest parts; None if `wgmma` cannot compute it."""
     rows, keys, depth = matmul_sizes(first)
     widths = [matmul_sizes(op)[1] for op in others]
     operands = [*first.operands, *(op.rhs for op in others)]
@@ -125,7 +125,7 @@ def choose_group_chain(
 
 
 def may_be_multiplied(value: SSAValue) -> bool:
-    """Whether a tile is one that warpgroups can read: reductions are kept in f32."""
+    """Whether `wgmma` can read a tile: results of reductions are in f32."""
     return not isinstance(buffer_of(value), threadblock.ReduceSumOp | threadblock.ReduceMaxOp)
 
 
@@ -138,7 +138,7 @@ def choose_chain(
 
 
 def left_layout(op: threadblock.MatmulOp, chain: Chain) -> RegisterLayout:
-    """Where the left side of `op`, the second of a chain, must lie."""
+    """The register layout that the left operand of `op`, the second of a chain, must have."""
     rows, _, depth = matmul_sizes(op)
     result = wgmma_result if chain.groups else mma_result
     return result(rows, depth, chain.first)

@@ -34,10 +34,10 @@ class WgmmaSplit:
 
 def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSplit | None:
     """
-    How warpgroups compute a matmul of tiles in shared memory, None where they do not.
+    How warpgroups compute a matmul of tiles in shared memory; None if `mma.sync` computes it.
 
-    They take rows in units of 64. Where the rows do not fill these and the columns do, `wgmma`
-    computes the transposed matmul: then rows come in units of 8.
+    The rows of `wgmma` come in units of 64. If the tile's rows do not fill them but its columns do,
+    the transpose is computed, in which the tile's rows come in units of 8.
     """
     rows, columns, depth = matmul_sizes(op)
     if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
@@ -61,7 +61,7 @@ def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
     """How `wgmma` would read operand `index` (0: left) of a matmul, None where it cannot."""
     buffer = buffer_of(op.operands[index])
     if isinstance(buffer, Reduction):
-        return None  # These are kept in f32.
+        return None  # Results of reductions are in f32.
     rows, columns = as_matrix(threadblock.shape_of(buffer.results[0]))
     columns_first = has_rows_along(buffer)
     swizzle = widest_swizzle(rows if columns_first else columns, ITEM_BYTES)

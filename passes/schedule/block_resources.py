@@ -27,9 +27,9 @@ def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
 
 def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
     """
-    Bytes that one iteration loads; of those that several blocks load, one block's share.
+    Bytes from device memory of one iteration of a block.
 
-    Device memory is asked for what is shared once.
+    A tile that several blocks load comes from device memory once; each block counts its share.
     """
     total = 0
     for op in graph.body.block.ops:
@@ -48,7 +48,7 @@ def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
 
 
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
-    """Bytes of shared memory that other tiles take while the loop runs, in whole swizzles."""
+    """Bytes of shared memory of all other tiles while the loop runs, with their alignment."""
     stages = threadblock.stages(graph)
     return sum(
         buffer_count(op) * round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
@@ -60,7 +60,7 @@ def other_bytes(graph: kernel.GraphDefinedOp) -> int:
 
 
 def is_followed(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether another kernel runs behind this one: behind the last the first of the next call."""
+    """Whether another kernel follows: after the last one, the first one of the next call."""
     block = graph.parent_block()
     assert block is not None
     return any(isinstance(op, kernel.GraphDefinedOp) and op is not graph for op in block.ops)
@@ -84,13 +84,13 @@ def launched_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
 
 
 def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
-    """Registers of a thread for the sums of each matmul."""
+    """Accumulator registers of a thread for each matmul."""
     ops = graph.body.block.ops
     return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:
-    """Registers of a thread for the sums of a matmul; single warps hold operands as well."""
+    """Accumulator registers of a thread for a matmul; with `mma.sync` also operand registers."""
     attribute = layout_of(op.result)
     if not uses_wgmma(op) or not isinstance(attribute, RegistersAttr):
         return SUMS_OF_WARPS

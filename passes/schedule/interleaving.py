@@ -1,4 +1,4 @@
-"""Which elementwise code runs between the MMAs of a matmul, whose left operand it computes."""
+"""Chooses elementwise code that runs between the MMAs of the matmul whose left operand it is."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def find_interleavings(ops: Sequence[Operation]) -> Interleavings:
             continue
         total = ops.index(total_of(op))
         if any(isinstance(other, SYNCHRONIZATIONS) for other in ops[place:total]):
-            continue  # What the matmul reads is there only then.
+            continue  # The matmul reads a value that an operation in between computes.
         graphs = chain_to(op.lhs)
         while graphs and not nothing_between(ops[:place], graphs):
             graphs = graphs[1:]
@@ -43,7 +43,7 @@ def find_interleavings(ops: Sequence[Operation]) -> Interleavings:
 
 
 def interleaved_graphs(matmul: threadblock.MatmulOp) -> tuple[thread.GraphOp, ...]:
-    """The thread graphs that the schedule of `matmul` interleaves it with; fails without them."""
+    """The thread graphs with which `matmul` is interleaved; fails if they are not there."""
     assert matmul.interleaved_graphs is not None
     count = matmul.interleaved_graphs.value.data
     graphs = chain_to(matmul.lhs) if isinstance(layout_of(matmul.lhs), RegistersAttr) else []

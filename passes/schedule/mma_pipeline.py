@@ -1,4 +1,4 @@
-"""Which matmuls of warpgroups are in flight when: where one waits for them in the main loop."""
+"""Places the waits for asynchronous warpgroup matmuls in the main loop and the epilogue."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ def pipelined_mmas(
     loop: list[Operation], *, has_producer: bool, clusters: bool
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    The main `loop` with its waits for matmuls of warpgroups, and what starts the epilogue.
+    The main `loop` with waits for warpgroup matmuls, and the operations that start the epilogue.
 
     Args:
         loop: one iteration, in order.
@@ -38,7 +38,7 @@ def may_run_ahead(loop: Sequence[Operation]) -> bool:
     """
     Whether an iteration's matmuls can run on while those of the next iteration are started.
 
-    So it is where nothing in the loop asks for their sums, and warps do not synchronize in it.
+    They can if nothing in the loop reads their sums, and warps do not synchronize in it.
     """
     matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
     sums = [op for op in loop if isinstance(op, threadblock.AccumulateOp)]
@@ -54,11 +54,11 @@ def running_ahead(
     loop: list[Operation], *, clusters: bool
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    A `loop` whose matmuls are waited for in the next iteration, and the start of the epilogue.
+    The `loop` with each wait for matmuls in the next iteration, and the start of the epilogue.
 
-    Those of the iteration before are waited for once this iteration's are started: the tensor
-    cores always have work. Then the tiles of that iteration are released. Those of the last one
-    nobody fills again, but producers of other blocks wait for their release before they leave.
+    The matmuls of an iteration are awaited, and its tiles released, after those of the next one
+    have been started, so that the tensor cores always have work. The buffers of the last iteration
+    are not filled again; but in a cluster, producers wait for their release before they exit.
     """
     first, *rest = loop
     sums = [op for op in rest if isinstance(op, threadblock.AccumulateOp) and is_wgmma(op)]
@@ -93,7 +93,7 @@ class Waits:
     alone: list[threadblock.MatmulOp] = field(default_factory=list[threadblock.MatmulOp])
 
     def place(self) -> Iterator[Operation]:
-        """The operations of the loop, with waits in front of those that need them."""
+        """The operations of the loop, with waits in front of the first users of results."""
         seen: set[Operation] = set()
         for op in self.loop:
             yield from self.needed_in_front_of(op)
@@ -103,7 +103,7 @@ class Waits:
         yield from self.until_sums_are_there()
 
     def needed_in_front_of(self, op: Operation) -> Iterator[AwaitMmaOp]:
-        """Waits for what `op` needs, or must not run beside."""
+        """Waits for matmuls whose results `op` uses, or that must have read their operands."""
         synchronizes = isinstance(op, BarrierOp) and not self.run_through_barriers
         if isinstance(op, ReleaseTilesOp) or synchronizes:
             yield from self.until_sums_are_there()
@@ -112,7 +112,7 @@ class Waits:
             yield from self.until_results_are_there()
 
     def start(self, op: Operation, seen: set[Operation]) -> None:
-        """Remember what `op` starts; `seen` is what the iteration has done by then."""
+        """Note the matmuls that `op` starts; `seen` are the operations up to `op`."""
         if isinstance(op, threadblock.MatmulOp) and uses_wgmma(op):
             if not adds_into(op.result):
                 self.alone.append(op)
@@ -124,28 +124,26 @@ class Waits:
                 self.added += sums
 
     def until_sums_are_there(self) -> Iterator[AwaitMmaOp]:
-        """A wait for all that was added to sums."""
+        """A wait for all matmuls in flight that are added to sums."""
         if self.added:
             yield AwaitMmaOp(0, [op.result for op in self.added])
         self.added = []
 
     def until_results_are_there(self) -> Iterator[AwaitMmaOp]:
-        """A wait for all results that are added to no sum."""
+        """A wait for all matmuls in flight that are not added to a sum."""
         if self.alone:
             yield AwaitMmaOp(0, [op.result for op in self.alone])
         self.alone = []
 
     @property
     def run_through_barriers(self) -> bool:
-        """
-        Whether matmuls run on while all threads synchronize: nothing that they read is rewritten.
-        """
+        """Whether matmuls may be in flight at barriers: the loop writes none of their operands."""
         written = {op for op in self.loop if writes(op)}
         return not any(written & {*reads(op)} for op in self.loop if is_wgmma(op))
 
 
 def needed_by(op: Operation) -> set[Operation]:
-    """What `op`, or the matmul that it adds to a sum, takes."""
+    """The operations whose results `op` uses, or the matmul that `op` adds to a sum."""
     found = makers(op.operands)
     for each in [each for each in found if is_wgmma(each)]:
         found |= makers(each.operands)
@@ -153,5 +151,5 @@ def needed_by(op: Operation) -> set[Operation]:
 
 
 def makers(values: Sequence[SSAValue]) -> set[Operation]:
-    """The operations that make `values`."""
+    """The operations that define `values`."""
     return {value.owner for value in values if isinstance(value.owner, Operation)}

@@ -7,7 +7,7 @@ from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, cut_axes
 
 
 def axes_shared(graph: kernel.GraphDefinedOp) -> list[tuple[int, ...]]:
-    """The axes along which blocks share a load, once for all loads that share along the same."""
+    """The distinct sets of grid axes along which the blocks of a cluster share loads."""
     sizes = cluster_sizes(graph)
     loads = [op for op in graph.body.block.ops if is_staged(op) and op.multicast]
     return list(dict.fromkeys(sharing_axes(sizes, cut_axes(op)) for op in loads))

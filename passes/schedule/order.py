@@ -31,9 +31,9 @@ def reads(op: Operation) -> list[Operation]:
         return []
     operands = [op.input] if isinstance(op, ConvertLayoutOp) else [*op.operands]
     if isinstance(op, threadblock.AccumulateOp) and isinstance(op.value.owner, Operation):
-        # A matmul is computed where it is added.
+        # A matmul that is added to a sum is computed there, and reads its operands there.
         operands += op.value.owner.operands if is_added(op.value.owner) else ()
-    # Who reads parts that are relative to maxima reads these too.
+    # A reader of partial sums of several row maxima reads the maxima, too.
     operands += [maxima for maxima in map(maxima_of, operands) if maxima is not None]
     return [buffer_of(v) for v in operands if layout_of(v) is not None and in_shared(v)]
 
@@ -60,24 +60,24 @@ def spreads(op: Operation) -> bool:
 
 @dataclass
 class Hazards:
-    """Buffers touched since all threads last synchronized."""
+    """Buffers that were read or written since the last barrier."""
 
     written: set[Operation] = field(default_factory=set[Operation])
     read: set[Operation] = field(default_factory=set[Operation])
 
     def conflict(self, op: Operation) -> bool:
-        """Whether `op` must wait for what other threads do."""
+        """Whether `op` conflicts with an access of another thread since the last barrier."""
         return any(buffer in self.written for buffer in reads(op)) or any(
             buffer in self.written or buffer in self.read for buffer in writes(op)
         )
 
     def add(self, op: Operation) -> None:
-        """Remember what `op` touches."""
+        """Note the buffers that `op` reads and writes."""
         self.written.update(writes(op))
         self.read.update(reads(op))
 
     def clear(self) -> None:
-        """All threads have synchronized."""
+        """Forget all accesses, at a barrier."""
         self.written.clear()
         self.read.clear()
 
@@ -86,12 +86,12 @@ def with_barriers(
     ops: list[Operation], hazards: Hazards, *, in_loop: bool = False
 ) -> list[Operation]:
     """
-    `ops` with a barrier in front of each that reads or overwrites what others touched.
+    `ops` with a barrier in front of each operation that conflicts with an earlier access.
 
-    `hazards` are those in front of `ops`, then those behind them.
+    `hazards` has the accesses before `ops`; afterwards it has those since the last barrier.
     """
     ordered: list[Operation] = []
-    # Written for other blocks, which a barrier of this block does not stop.
+    # Buffers written for other blocks: only a barrier of the cluster orders these.
     parts: set[Operation] = set()
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
@@ -111,7 +111,7 @@ def with_barriers(
 def invariant_part(
     ops: list[Operation], pending: int, resident: list[Operation], *, looped: bool
 ) -> list[Operation]:
-    """What happens before the loop, with a wait for the loads that it, or who holds them, reads."""
+    """The prologue, with a wait for copies that it, or an operand kept in registers, reads."""
     ordered = in_invariant_order(ops, pending, looped=looped)
     if not resident:
         return ordered
@@ -123,10 +123,10 @@ def in_invariant_order(
     ops: list[Operation], pending: int, *, looped: bool = True
 ) -> list[Operation]:
     """
-    What happens before the loop, with a wait for the copies of tiles that it reads itself.
+    The prologue, with a wait for the copies of tiles that it reads.
 
-    Where there is no loop, a matmul starts when its own tiles have come: what only later
-    operations read is a second group of copies, which may come while it runs.
+    Without a loop there are two groups of copies: the tiles up to the first matmul, and those that
+    only later operations read, which may arrive while the matmul runs.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     rest = [op for op in ops if op not in loads]
@@ -149,7 +149,7 @@ def in_invariant_order(
 def read_after_matmul(
     loads: list[threadblock.LoadOp], rest: list[Operation]
 ) -> list[threadblock.LoadOp]:
-    """The tiles in shared memory that the first matmul, and what comes before it, do not read."""
+    """The loads of tiles in shared memory that nothing up to the first matmul reads."""
     matmuls = [place for place, op in enumerate(rest) if isinstance(op, threadblock.MatmulOp)]
     if not matmuls:
         return []
@@ -159,10 +159,12 @@ def read_after_matmul(
 
 def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     """
-    One iteration: all threads synchronize when its tiles have come and the oldest buffers are free.
+    One iteration of a loop without producers.
 
-    Then they issue the copies of a later iteration into these. With one stage there is but one
-    iteration, whose copies come first. The loads themselves stay out: they are the prologue's.
+    At its top is a barrier, at which the iteration's tiles have arrived and the oldest buffers are
+    free. Then threads issue the copies of a later iteration into these buffers. With one stage
+    there is one iteration, and its copies come first. Loads are left out: they stand at the
+    beginning of the block.
     """
     if not ops:
         return []
@@ -173,7 +175,7 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
         top.append(IssueCopiesOp(tiles, ahead=stages - 1))
     elif tiles:
         top.insert(0, IssueCopiesOp(tiles, ahead=0))
-    # Matmuls of loaded tiles first: the tensor cores work while threads do the rest.
+    # Matmuls of loaded tiles come first: the tensor cores work while threads do the rest.
     matmuls = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in matmuls]
     ordered = brought_together([*matmuls, *rest])
@@ -181,12 +183,12 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
 
 
 def is_for_groups(op: Operation) -> bool:
-    """Whether warpgroups multiply what `op` writes to shared memory."""
+    """Whether warpgroup matmuls read what `op` writes to shared memory."""
     return read_by_wgmma(op.results[0])
 
 
 def before_pipeline(ops: list[Operation]) -> list[Operation]:
-    """What happens before such a loop, at whose top nobody synchronizes."""
+    """The prologue of a loop with producers, which starts without a barrier."""
     copied = [op for op in ops if is_invariant_load(op) and is_tensor_copy(op)]
     rest = [op for op in ops if op not in copied]
     ordered = [*copied, *in_invariant_order(rest, 0)]
@@ -202,10 +204,11 @@ def with_awaits(
     invariant: list[Operation], loop: list[Operation], post: list[Operation]
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    What comes before and after a loop with a producer, with waits for the loop-invariant tiles.
+    The prologue and epilogue of a loop with producers, with waits for loop-invariant tiles.
 
-    They stand in front of the first reader, or of the loop that it is in. Blocks of which only some
-    go on wait before they know that: none may end while copies are on their way to it.
+    A wait stands in front of the first reader, or of the loop if that contains it. Where only one
+    block of a cluster runs all of the epilogue, all blocks wait at its beginning: no block may exit
+    while a copy to its shared memory is in flight.
     """
     copied = [op for op in invariant if is_invariant_load(op) and is_tensor_copy(op)]
     found = awaiting(invariant, copied)
@@ -232,9 +235,9 @@ def awaiting(ops: list[Operation], copied: list[threadblock.LoadOp]) -> list[Ope
 
 
 def of_loaded_tiles(op: Operation) -> bool:
-    """Whether `op` multiplies tiles as they were loaded, or adds up such a matmul."""
+    """Whether `op` is a matmul, or a sum of one, whose operands are loaded tiles."""
     if isinstance(op, threadblock.AccumulateOp):
-        # What is computed in the iteration, as the maximum that a sum is brought to, comes later.
+        # A row maximum that the iteration computes comes later.
         if op.rescale is not None and not isinstance(op.rescale.owner, threadblock.LoadOp):
             return False
         return isinstance(op.value.owner, threadblock.MatmulOp) and of_loaded_tiles(op.value.owner)
@@ -249,7 +252,7 @@ def of_loaded_tiles(op: Operation) -> bool:
 
 
 def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
-    """Those of `ops` that are `chosen`, and what these are made of."""
+    """The operations of `ops` that are `chosen`, or on which these depend."""
     found = set(chosen)
     for op in reversed(ops):
         if op in found:
@@ -259,8 +262,8 @@ def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
 
 def by_barriers(ops: list[Operation]) -> list[Operation]:
     """
-    `ops` in the order of how many barriers each must wait for: sums that are not made of each other
-    share these. Stores keep their order, for it says which result each makes.
+    `ops` sorted by the number of barriers that must precede each, so that independent sums share
+    barriers. Stores keep their order, which says which result each writes.
     """
     waits: dict[Operation, int] = {}
     stored = 0
@@ -278,10 +281,10 @@ def by_barriers(ops: list[Operation]) -> list[Operation]:
 
 
 def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
-    """What follows the loop, or what comes before sums across blocks where there is none."""
+    """The epilogue, or without a loop all that leads to sums across blocks and follows them."""
     if any(isinstance(op, StorePartialSumOp) for op in ops):
         return through_scratch(ops)
-    # Parts that go to other blocks come first: then all of them synchronize once.
+    # Partial sums for other blocks come first, so that the cluster synchronizes once.
     parts = {op for op in ops if isinstance(op, threadblock.AccumulateOp) or spreads(op)}
     sums = leading_to(ops, parts)
     ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
@@ -294,7 +297,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
 
 
 def through_scratch(ops: list[Operation]) -> list[Operation]:
-    """What each block does until it has left its parts, and what the last one does with them."""
+    """The epilogue of split-K: each block stores its partial sums, the last block continues."""
     leading = leading_to(ops, {op for op in ops if isinstance(op, StorePartialSumOp)})
     return [
         BarrierOp(0),

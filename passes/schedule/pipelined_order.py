@@ -2,8 +2,8 @@
 Orders one iteration of a warp-specialized loop, whose tiles producer warps copy, and places its
 barriers.
 
-Threads work while warpgroup matmuls run, and synchronize as seldom as two buffers of what they
-compute allow.
+Threads do elementwise work while warpgroup matmuls run. Tiles that they write are double-buffered
+where that saves barriers.
 """
 
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ from mirage_mlir.passes.schedule.order import (
 
 def pipelined_loop(ops: list[Operation]) -> list[Operation]:
     """
-    One iteration where producers copy its tiles: warps wait for those, not for each other.
+    One iteration where producers copy its tiles: each warp waits for the tiles itself.
 
-    The loads themselves stay out: they are the prologue's.
+    Loads are left out: they stand at the beginning of the block.
     """
     tiles = [op.result for op in ops if isinstance(op, threadblock.LoadOp)]
     return [AwaitTilesOp(tiles), *released(early_barriers(with_few_barriers(ops)), tiles)]
@@ -46,10 +46,10 @@ def pipelined_loop(ops: list[Operation]) -> list[Operation]:
 
 def with_few_barriers(ops: list[Operation]) -> list[Operation]:
     """
-    What consumer warps do in one iteration of `ops`, in order, with barriers.
+    The operations of consumer warps in one iteration, in order, with barriers.
 
-    They synchronize only where one reads or overwrites what others of them touched, in this
-    iteration or in the one before.
+    A barrier stands only in front of an operation that conflicts with an access of another warp in
+    this iteration or in the one before.
     """
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     matmuls = [op for op in ops if of_loaded_tiles(op)]
@@ -59,8 +59,8 @@ def with_few_barriers(ops: list[Operation]) -> list[Operation]:
     while True:
         behind = Hazards(set(carried.written), set(carried.read))
         body = with_barriers(rest, behind, in_loop=True)
-        # The next iteration has other buffers, and the one after that comes behind a barrier of
-        # all.
+        # Of double-buffered tiles the next iteration uses the other buffer, and a barrier in it
+        # precedes the iteration after that.
         written = {op for op in behind.written if not shared_buffer(op).double_buffered}
         read = {op for op in behind.read if not shared_buffer(op).double_buffered}
         if written <= carried.written and read <= carried.read:
@@ -71,10 +71,10 @@ def with_few_barriers(ops: list[Operation]) -> list[Operation]:
 
 def beside_matmuls(ops: list[Operation]) -> list[Operation]:
     """
-    One iteration's `ops` in the order in which threads work while warpgroup matmuls run.
+    One iteration's `ops`, ordered so that threads have work while warpgroup matmuls run.
 
-    Behind a matmul whose result threads use comes all that does not wait for it. Sums of what is
-    in registers come last: nobody waits for them.
+    A matmul whose result threads use comes first, with what it depends on; then all operations
+    that do not depend on it. Sums of values in registers come last: nothing waits for them.
     """
     sums = [op for op in ops if is_plain_sum(op)]
     first = next((op for op in ops if uses_wgmma(op) and not is_added(op)), None)
@@ -92,11 +92,10 @@ def beside_matmuls(ops: list[Operation]) -> list[Operation]:
 
 def early_barriers(body: list[Operation]) -> list[Operation]:
     """
-    An iteration's `body`, where threads synchronize before they wait for a matmul whose result
-    they use.
+    An iteration's `body`, with barriers moved up in front of waits for matmuls.
 
-    What they make of that is the left side of another matmul, piece by piece while it runs: a
-    barrier in between would have them make all of it first.
+    The result of such a matmul becomes the left operand of another one, whose MMAs are interleaved
+    with the elementwise code: a barrier in between would prevent that.
     """
     if not any(uses_wgmma(op) and not is_added(op) for op in body):
         return body
@@ -111,22 +110,23 @@ def early_barriers(body: list[Operation]) -> list[Operation]:
 
 
 def touches_shared(op: Operation) -> bool:
-    """Whether `op` reads or writes shared memory, or all synchronize in it."""
+    """Whether `op` reads or writes shared memory, or is a barrier."""
     return isinstance(op, BarrierOp) or bool(reads(op) or writes(op))
 
 
 def is_plain_sum(op: Operation) -> bool:
-    """Whether `op` adds up what threads have in registers."""
+    """Whether `op` adds up values in registers."""
     plain = isinstance(op, threadblock.AccumulateOp) and not adds_into(op.value)
     return plain and not reads(op)
 
 
 def released(body: list[Operation], tiles: Sequence[SSAValue]) -> list[Operation]:
     """
-    An iteration's `body`, with the release of its `tiles` behind the last reading of them.
+    An iteration's `body`, with the release of its `tiles` after their last reader.
 
-    What threads do without barrier comes in front of it where warpgroup matmuls run
-    meanwhile. Where all have synchronized since threads read tiles, the fence is there already.
+    With warpgroup matmuls in the iteration the release moves down to the next barrier or the end,
+    so that threads work while these run. The fence between reads of threads and the next copies is
+    in the first barrier after the reads, or else in the release.
     """
     reading = [place for place, op in enumerate(body) if any(map(is_staged, reads(op)))]
     last = max(reading, default=-1)
@@ -144,7 +144,7 @@ def released(body: list[Operation], tiles: Sequence[SSAValue]) -> list[Operation
 
 
 def is_wgmma(op: Operation) -> bool:
-    """Whether warpgroups compute a matmul in `op`, alone or added to a sum."""
+    """Whether `op` is a warpgroup matmul, or a sum to which one is added."""
     if isinstance(op, threadblock.AccumulateOp) and adds_into(op.value):
         op = maker(op.value)
     return uses_wgmma(op)
@@ -152,10 +152,9 @@ def is_wgmma(op: Operation) -> bool:
 
 def alternating(ops: list[Operation]) -> list[Operation]:
     """
-    What a pipelined loop of `ops` should keep two buffers of, for iterations to synchronize less
-    often.
+    The operations of a pipelined loop whose results should be double-buffered: it saves barriers.
 
-    With one buffer all threads synchronize before it is written anew, and again before it is read.
+    With one buffer there is a barrier before it is written again, and another before it is read.
     """
     found = [
         op for op in ops if writes(op) and not spreads(op) and not shared_buffer(op).zero_padding
@@ -168,11 +167,11 @@ def alternating(ops: list[Operation]) -> list[Operation]:
 
 
 def set_double_buffered(ops: Sequence[Operation], double_buffered: bool) -> None:
-    """Say whether what `ops` write in the loop has two buffers."""
+    """Set whether the tiles that `ops` write in the loop are double-buffered."""
     for op in ops:
         set_shared_buffer(op, replace(shared_buffer(op), double_buffered=double_buffered))
 
 
 def count_barriers(ops: list[Operation]) -> int:
-    """How often all threads synchronize in one iteration of a pipelined loop of `ops`."""
+    """The number of barriers in one iteration of a pipelined loop of `ops`."""
     return sum(isinstance(op, BarrierOp) for op in with_few_barriers(ops))

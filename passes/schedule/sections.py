@@ -9,13 +9,13 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 
 SECTION_OF = {Stage.INVARIANT: PROLOGUE, Stage.LOOP: MAIN_LOOP, Stage.POST: EPILOGUE}
-"""The section that operations of each stage come to."""
+"""The section for the operations of each stage."""
 
 Sections = dict[str, list[Operation]]
 
 
 def by_stage(graph: kernel.GraphDefinedOp) -> Sections:
-    """The operations for each section of a graph that has none yet, in their order."""
+    """The operations of a graph without sections, by the section to which they will belong."""
     stages = threadblock.stages(graph)
     looped = has_later_part(graph)
     sections: Sections = {section: [] for section in SECTIONS}
@@ -51,7 +51,7 @@ def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> S
     if isinstance(op, threadblock.StoreOp):
         if op.in_loop:
             return Stage.LOOP
-        # Stores keep their order, for it says which result each makes.
+        # Stores keep their order, which says which result each writes.
         return Stage.POST if looped else Stage.INVARIANT
     return max((stages[value] for value in op.results), key=list(Stage).index)
 

@@ -109,9 +109,9 @@ builtin.module attributes {kernel.target = #kernel.target<"A100">} {
 // CHECK:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 // CHECK-NOT:     nvvm.barrier
 // CHECK-COUNT-8: llvm.store {{.*}} : f16, !llvm.ptr<1>
-// CHECK:         targets = [#nvvm.target<O = 3, chip = "sm_90a"
-// CHECK-SAME:    mirage.constant_inputs = array<i64: 1>
-// CHECK-SAME:    mirage.tensor_maps = [{{[{]}}tensor = "input:0", dims = array<i64: 512, 16>, {{.*}}{{[{]}}tensor = "input:1"
+// CHECK:         kernel.interface = #kernel.interface<"linear", [tensor<16x512xf16>, tensor<512x128xf16>], array<i64: 1>, [tensor<16x128xf16>], [array<i64: 128, 1>]
+// CHECK-SAME:    #kernel.tensor_map<tensor = "input:0", dims = [512, 16], {{.*}}#kernel.tensor_map<tensor = "input:1"
+// CHECK-SAME:    targets = [#nvvm.target<O = 3, chip = "sm_90a"
 builtin.module attributes {kernel.target = #kernel.target<"H200">} {
   func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x128xf16> {kernel.constant}) -> tensor<16x128xf16> attributes {kernel.workspace = #kernel.workspace<>} {
     %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] schedule <threads = 128, producer_warps = 1, stages = 3> memory <shared_bytes = 30792, mbarrier_offset = 30720, results = [-1]> {

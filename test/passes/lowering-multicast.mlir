@@ -29,7 +29,7 @@
 // NVVM:         nvvm.mbarrier.try_wait.parity
 // NVVM:         nvvm.mapa
 // NVVM-NEXT:    "nvvm.mbarrier.arrive"(%{{.*}}) <{scope = #nvvm.mem_scope<cta>, relaxed = false}> : (!llvm.ptr<7>) -> ()
-// NVVM:         mirage.tensor_maps = [{tensor = "input:0"{{.*}}box = array<i64: 64, 64>{{.*}}{tensor = "input:1"{{.*}}box = array<i64: 64, 64>
+// NVVM:         #kernel.tensor_map<tensor = "input:0"{{.*}}box = [64, 64]{{.*}}#kernel.tensor_map<tensor = "input:1"{{.*}}box = [64, 64]
 
 // Without tensor copies blocks share nothing.
 // ALONE-LABEL: llvm.func @linear_kernel_0

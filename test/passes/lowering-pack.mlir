@@ -11,20 +11,20 @@
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
 // CHECK-COUNT-1: nvvm.cp.async.bulk.tensor
 // CHECK-NOT:     nvvm.cp.async.bulk.tensor
-// CHECK:       mirage.tensor_maps = [{tensor = "input:0"
-// CHECK-SAME:  {tensor = "packed:0", dims = array<i64: 64, 2304>, strides = array<i64: 128>, box = array<i64: 64, 96>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}]
-// CHECK-SAME:  mirage.packings = [{tensor = "input:1", shape = array<i64: 192, 768>, strides = array<i64: 768, 1>, tile = array<i64: 32, 192>, counts = array<i64: 6, 4>, order = array<i64: 1, 0>, offset = 0 : i64, run_dim = 1 : i64, panel = 64 : i64, element = "f16"}]
+// CHECK:       #kernel.tensor_map<tensor = "input:0"
+// CHECK-SAME:  #kernel.tensor_map<tensor = "packed:0", dims = [64, 2304], strides = [128], box = [64, 96], swizzle = 128, element = "f16">]
+// CHECK-SAME:  [#kernel.packing<tensor = "input:1", shape = [192, 768], strides = [768, 1], tile = [32, 192], counts = [6, 4], order = [1, 0], run_dim = 1, panel = 64, element = "f16">]
 
 // PLAIN-LABEL: llvm.func @linear_kernel_0
 // PLAIN-COUNT-8: nvvm.cp.async.bulk.tensor
 // PLAIN-NOT:     nvvm.cp.async.bulk.tensor
-// PLAIN:       mirage.tensor_maps = [{tensor = "input:0"
-// PLAIN-SAME:  {tensor = "input:1"
-// PLAIN-NOT:   mirage.packings
+// PLAIN:       #kernel.tensor_map<tensor = "input:0"
+// PLAIN-SAME:  #kernel.tensor_map<tensor = "input:1"
+// PLAIN-NOT:   #kernel.packing
 
 // Without tensor copies nothing is packed.
 // OLDER-LABEL: llvm.func @linear_kernel_0
-// OLDER-NOT:   mirage.packings
+// OLDER-NOT:   #kernel.packing
 func.func @linear(%x: tensor<16x192xf16>, %w: tensor<192x768xf16> {kernel.constant}) -> tensor<16x768xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [4] loop [6] {
   ^bb0(%x_in: tensor<16x192xf16>, %w_in: tensor<192x768xf16>):

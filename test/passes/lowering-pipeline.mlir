@@ -42,7 +42,7 @@
 // NVVM:           "nvvm.mbarrier.arrive"
 // NVVM:           grid_dep_action wait
 // NVVM:           "nvvm.barrier"(%{{.*}}, %{{.*}}) <{operandSegmentSizes = array<i32: 1, 1, 0>}>
-// NVVM:         mirage.tensor_maps = [{tensor = "input:0", dims = array<i64: 512, 13>, strides = array<i64: 1024>, box = array<i64: 64, 16>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}, {tensor = "input:1", dims = array<i64: 128, 512>, strides = array<i64: 256>, box = array<i64: 64, 64>, offset = 0 : i64, swizzle = 128 : i64, element = "f16"}]
+// NVVM:         [#kernel.tensor_map<tensor = "input:0", dims = [512, 13], strides = [1024], box = [64, 16], swizzle = 128, element = "f16">, #kernel.tensor_map<tensor = "input:1", dims = [128, 512], strides = [256], box = [64, 64], swizzle = 128, element = "f16">]
 func.func @linear(%x: tensor<13x512xf16>, %w: tensor<512x128xf16> {kernel.constant}) -> tensor<13x128xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] {
   ^bb0(%xa: tensor<13x512xf16>, %wa: tensor<512x128xf16>):

@@ -16,7 +16,7 @@
 
 // Tensor copies where there are any: lines of 128 bytes are swizzled.
 // TENSOR-LABEL: func.func @linear
-// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "tensor"}
+// TENSOR:         threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0], swizzle = 128, element_bits = 16}>, copy = "tensor", eviction_priority = "evict_last"}
 // TENSOR:         threadblock.load {{.*}}copy = "tensor"
 
 // One barrier an iteration; two after the loop: its memory is used again, and warps exchange parts.
@@ -49,7 +49,7 @@
 // NVVM:             nvvm.ldmatrix
 // NVVM:             nvvm.mma.sync
 // NVVM:           nvvm.shfl.sync
-// NVVM:         targets = [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">], mirage.constant_inputs = array<i64: 1>
+// NVVM:         #kernel.interface<"linear", [tensor<16x512xf16>, tensor<512x96xf16>], array<i64: 1>, {{.*}}targets = [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">]
 func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x96xf16> {kernel.constant}) -> tensor<16x96xf16> {
   %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] {
   ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x96xf16>):

@@ -4,11 +4,12 @@
 // RUN: mirage-opt %s --select-copies="target=H200" | mirage-opt | filecheck %s
 // RUN: mirage-opt %s --select-copies="target=A100" | filecheck %s --check-prefix=OLDER
 
-// Tensor copies fetch the tiles of the loop, and the loop-invariant one. An A100 has none.
+// Tensor copies fetch the tiles of the loop, and the loop-invariant one. An A100 has none. L2 keeps what all
+// blocks read, and lets go first what only one does.
 // CHECK-LABEL: func.func @linear
-// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "tensor"} :
-// CHECK-NEXT:    %w = threadblock.load %wa grid_map [1] loop_map [0] {copy = "tensor"} :
-// CHECK-NEXT:    %b = threadblock.load %ba grid_map [_] loop_map [_] {copy = "tensor"} :
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "tensor", eviction_priority = "evict_last"} :
+// CHECK-NEXT:    %w = threadblock.load %wa grid_map [1] loop_map [0] {copy = "tensor", eviction_priority = "evict_first"} :
+// CHECK-NEXT:    %b = threadblock.load %ba grid_map [_] loop_map [_] {copy = "tensor", eviction_priority = "evict_last"} :
 // OLDER-LABEL: func.func @linear
 // OLDER:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "async"} :
 // OLDER-NEXT:    %w = threadblock.load %wa grid_map [1] loop_map [0] {copy = "async"} :
@@ -97,4 +98,26 @@ func.func @chosen_cluster(%in: tensor<64x512xf16>, %weight: tensor<512x4096xf16>
     threadblock.store %a grid_map [0, 1] : !threadblock.tile<16x128xf32>
   } : (tensor<64x512xf16>, tensor<512x4096xf16>) -> tensor<64x4096xf32>
   func.return %o : tensor<64x4096xf32>
+}
+
+// More bytes than the L2 of an H200 holds: it keeps what a block reads in place longer than results. The
+// weight, which all blocks read, stays anyway. An A100 takes no advice.
+// CHECK-LABEL: func.func @streams_through
+// CHECK:         %x = threadblock.load %xa grid_map [0] {eviction_priority = "evict_last"} : (
+// CHECK-NEXT:    %w = threadblock.load %wa grid_map [_] : (
+// OLDER-LABEL: func.func @streams_through
+// OLDER:         %x = threadblock.load %xa grid_map [0] : (
+func.func @streams_through(%in: tensor<32768x1024xf16>, %weight: tensor<1024xf16>) -> tensor<32768x1024xf16> {
+  %o = kernel.graph_defined ins(%in, %weight) grid [8192] schedule <threads = 128> {
+  ^bb0(%xa: tensor<32768x1024xf16>, %wa: tensor<1024xf16>):
+    %x = threadblock.load %xa grid_map [0] : (tensor<32768x1024xf16>) -> !threadblock.tile<4x1024xf16>
+    %w = threadblock.load %wa grid_map [_] : (tensor<1024xf16>) -> !threadblock.tile<1024xf16>
+    %y = thread.graph ins(%x, %w) {
+    ^bb0(%element: f16, %other: f16):
+      %product = arith.mulf %element, %other : f16
+      thread.store %product : f16
+    } : (!threadblock.tile<4x1024xf16>, !threadblock.tile<1024xf16>) -> !threadblock.tile<4x1024xf16>
+    threadblock.store %y grid_map [0] : !threadblock.tile<4x1024xf16>
+  } : (tensor<32768x1024xf16>, tensor<1024xf16>) -> tensor<32768x1024xf16>
+  func.return %o : tensor<32768x1024xf16>
 }

@@ -19,7 +19,7 @@
 // CHECK:       IR Dump After SuperoptimizePass (superoptimize)
 // CHECK:       func.func @f({{.*}} attributes {kernel.implements = @f__program, kernel.candidate = #kernel.candidate<"grid({{.*}}", {{.*}} : f64, false, []>} {
 // CHECK-NEXT:    kernel.graph_defined
-// CHECK:       func.func @f__candidate_1({{.*}} attributes {kernel.implements = @f__program, kernel.candidate = {{.*}}, mirage.rank = 1 : i64, mirage.cost
+// CHECK:       func.func @f__candidate_1({{.*}} attributes {kernel.implements = @f__program, kernel.candidate = {{.*}}}
 // CHECK:       : f64, true, [array<i64: 3, 3>, array<i64: 2, 2>]>
 // CHECK:       func.func private @f__program(
 // CHECK-NEXT:    kernel.rms_norm

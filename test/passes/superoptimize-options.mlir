@@ -7,8 +7,8 @@
 
 // The best keeps the name; others follow with their rank and modelled time in seconds.
 // TOP:      func.func @linear({{.*}}) -> tensor<16x1000xf16> {
-// TOP:      func.func @linear__candidate_1({{.*}} attributes {mirage.rank = 1 : i64, mirage.cost = {{.*}} : f64}
-// TOP:      func.func @linear__candidate_2({{.*}} attributes {mirage.rank = 2 : i64, mirage.cost = {{.*}} : f64}
+// TOP:      func.func @linear__candidate_1({{.*}} attributes {kernel.alternative = #kernel.alternative<1 : i64, {{.*}} : f64>}
+// TOP:      func.func @linear__candidate_2({{.*}} attributes {kernel.alternative = #kernel.alternative<2 : i64, {{.*}} : f64>}
 // TOP-NOT:  func.func
 
 // A GPU without clusters.

@@ -72,3 +72,8 @@ func.func private @p(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = kernel.silu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// expected-error @below {{the rank of an alternative is at least 1, not 0}}
+"test.op"() {kernel.alternative = #kernel.alternative<0 : i64, 1.0e-06 : f64>} : () -> ()

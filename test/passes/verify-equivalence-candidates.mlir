@@ -11,7 +11,7 @@
 // CHECK-NOT:   func.func
 // TWO-LABEL:   func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // TWO-NEXT:      kernel.sigmoid
-// TWO-LABEL:   func.func @f__candidate_1(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {mirage.rank = 1 : i64, mirage.cost = 2.000000e-06 : f64} {
+// TWO-LABEL:   func.func @f__candidate_1(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {kernel.alternative = #kernel.alternative<1 : i64, 2.000000e-06 : f64>} {
 // TWO-NEXT:      kernel.silu
 // TWO-NOT:     func.func
 // REFUSED:     remark: wrong was rejected, not equal: output 0 at [0, 0] is

@@ -17,11 +17,17 @@ from xdsl.dialects.builtin import (
     f32,
     i8,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.dialects.interface import (
+    InterfaceAttr,
+    TensorMapAttr,
+    interface_of,
+    set_interface,
+)
 from mirage_mlir.dialects.launch import KernelLaunch, Workspace, set_launch, set_workspace
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL, SHARED
 from mirage_mlir.interpreters.gpu_simulator import Checker, FaultKind, run_kernels
@@ -84,11 +90,6 @@ def below(value: SSAValue, limit: int) -> SSAValue:
     return arith.CmpiOp(value, number(limit), "slt").result
 
 
-def i64_array(values: Sequence[int]) -> DenseArrayBase:
-    """A list of numbers."""
-    return DenseArrayBase.from_list(i64, list(values))
-
-
 def kernel(
     body: Callable[..., object],
     inputs: Sequence[str] = (),
@@ -99,7 +100,7 @@ def kernel(
     grid: Sequence[int] = (1, 1, 1),
     cluster: Sequence[int] = (1, 1, 1),
     scratch: int = 0,
-    maps: Sequence[DictionaryAttr] = (),
+    maps: Sequence[TensorMapAttr] = (),
     notes: Sequence[Sequence[str]] = (),
     follows: bool = False,
     constants: Sequence[int] = (),
@@ -137,15 +138,27 @@ def kernel(
     )
     results = [tensor(kind) for kind in outputs]
     dense = [[1] if len(kind.get_shape()) == 1 else [kind.get_shape()[1], 1] for kind in results]
-    module.attributes |= {
-        "mirage.inputs": ArrayAttr([tensor(kind) for kind in inputs]),
-        "mirage.outputs": ArrayAttr(results),
-        "mirage.output_strides": ArrayAttr([i64_array(strides) for strides in dense]),
-        "mirage.tensor_maps": ArrayAttr(maps),
-        "mirage.constant_inputs": i64_array(constants),
-    }
+    interface = InterfaceAttr(
+        StringAttr("kernels"),
+        ArrayAttr([tensor(kind) for kind in inputs]),
+        i64_array(constants),
+        ArrayAttr(results),
+        ArrayAttr([i64_array(strides) for strides in dense]),
+        ArrayAttr(maps),
+        ArrayAttr([]),
+    )
+    set_interface(module, interface)
     set_workspace(module, Workspace(scratch))
     return module
+
+
+def set_in_interface(kernels: gpu.ModuleOp, **fields: Attribute) -> None:
+    """Change some fields of a module's interface."""
+    interface = interface_of(kernels)
+    assert interface is not None
+    names = [name for name, _ in InterfaceAttr.get_irdl_definition().parameters]
+    values = {**dict(zip(names, interface.parameters, strict=True)), **fields}
+    set_interface(kernels, InterfaceAttr.new([values[name] for name in names]))
 
 
 def faults(module: gpu.ModuleOp) -> list[FaultKind]:

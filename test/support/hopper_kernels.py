@@ -3,21 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hand_kernels import below, device, i64_array, kernel, number, shared, thread, when
+from hand_kernels import below, device, kernel, number, shared, thread, when
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, gpu, llvm, scf
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
     VectorType,
     f16,
     i32,
-    i64,
 )
 from xdsl.ir import Block, SSAValue
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper
+from mirage_mlir.dialects.interface import TensorMapAttr, TensorMapFacts
 
 TICKS = 1000
 
@@ -31,19 +28,12 @@ def tensor_map(
     swizzle: int = 0,
     offset: int = 0,
     element: str = "f16",
-) -> DictionaryAttr:
-    """An entry of the launch plan; innermost dim first, strides in bytes without the innermost."""
-    return DictionaryAttr(
-        {
-            "tensor": StringAttr(tensor),
-            "offset": IntegerAttr(offset, i64),
-            "dims": i64_array(dims),
-            "strides": i64_array(strides),
-            "box": i64_array(box),
-            "swizzle": IntegerAttr(swizzle, i64),
-            "element": StringAttr(element),
-        }
+) -> TensorMapAttr:
+    """A tensor map of the launch plan."""
+    facts = TensorMapFacts(
+        tensor, tuple(dims), tuple(strides), tuple(box), offset, swizzle, element
     )
+    return TensorMapAttr.of(facts)
 
 
 def loop_with(

@@ -20,7 +20,7 @@
 // CHECK:        --superoptimize
 // CHECK-NEXT:       Write the fastest uGraphs that a search finds for functions of kernel operators, unverified.
 // CHECK:        --verify-equivalence
-// CHECK:            reference=STRING      The function that says what is to be computed; if not given
+// CHECK:            reference=STRING      The function to compare with; if not given, the candidates of
 // CHECK:        --fuse-thread-graphs      Turn each elementwise chain
 // CHECK:        --check-lowered-kernels
 // CHECK:        --canonicalize            Simplify

@@ -6,17 +6,12 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    StringAttr,
-    TensorType,
-)
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import I32, DenseArrayBase
+from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
+from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.dialects.nvvm_device import is_kept_load
@@ -85,28 +80,14 @@ SWIZZLED_LINES = 8
 """After so many lines a swizzle repeats."""
 
 
-def integers(op: Operation, attribute: Attribute | None) -> tuple[int, ...]:
-    """A list of integers of the launch plan."""
-    if not isinstance(attribute, DenseArrayBase):
-        raise unsupported(op, "has no complete launch plan: lower-to-nvvm writes it")
-    return tuple(int(value) for value in attribute.get_values())
-
-
-def attributes(op: Operation, name: str) -> Sequence[Attribute]:
-    """A list of attributes of the launch plan."""
-    attribute = op.attributes.get(name)
-    if not isa(attribute, ArrayAttr[Attribute]):
-        raise unsupported(op, f"has no list '{name}': lower-to-nvvm writes it")
-    return attribute.data
-
-
-def tensor_types(op: Operation, name: str) -> list[TensorType[Attribute]]:
-    """The types of inputs or outputs."""
-    found: list[TensorType[Attribute]] = []
-    for attribute in attributes(op, name):
-        if not isa(attribute, TensorType[Attribute]) or not is_known(attribute.element_type):
-            raise unsupported(op, f"has {attribute} in '{name}'")
-        found.append(attribute)
+def interface(op: Operation) -> InterfaceAttr:
+    """The interface of a lowered module, whose tensors have element types that are simulated."""
+    found = interface_of(op)
+    if found is None:
+        raise unsupported(op, f"has no '{INTERFACE}': lower-to-nvvm writes it")
+    for kind in (*found.inputs, *found.outputs):
+        if not is_known(kind.element_type):
+            raise unsupported(op, f"has {kind} in '{INTERFACE}'")
     return found
 
 
@@ -128,7 +109,8 @@ class Device:
     def __init__(self, module: gpu.ModuleOp, inputs: Sequence[Array], checker: Checker) -> None:
         self.module = module
         self.checker = checker
-        input_types = tensor_types(module, "mirage.inputs")
+        self.interface = interface(module)
+        input_types = self.interface.inputs
         if len(inputs) != len(input_types):
             raise ValueError(f"the kernels take {len(input_types)} inputs, got {len(inputs)}")
         self.buffers: dict[str, DeviceBuffer] = {}
@@ -142,10 +124,9 @@ class Device:
             self.buffers[name] = DeviceBuffer(name, data, checker, is_input=True)
         self.inputs_are_given = False
         """Whether all grids that may write inputs have ended when the next kernel starts."""
-        self.packed = packed_buffers(module, self.buffers, checker)
+        self.packed = packed_buffers(module, self.interface, self.buffers, checker)
         self.buffers |= self.packed
-        self.output_types = tensor_types(module, "mirage.outputs")
-        for number, kind in enumerate(self.output_types):
+        for number, kind in enumerate(self.interface.outputs):
             size = kind.element_count() * byte_count(kind.element_type)
             name = f"output:{number}"
             self.buffers[name] = DeviceBuffer.blank(name, size, checker)
@@ -169,14 +150,11 @@ class Device:
 
     def tensor_map(self, op: Operation, number: int) -> TensorMapValue:
         """A tensor map of the launch plan."""
-        entries = attributes(self.module, "mirage.tensor_maps")
-        entry = entries[number] if number < len(entries) else None
-        if not isa(entry, DictionaryAttr) or not isinstance(entry.data.get("tensor"), StringAttr):
+        entries = self.interface.tensor_maps.data
+        if number >= len(entries):
             raise unsupported(op, f"has the argument map:{number}, which the launch plan does not")
-        tensor = entry.data["tensor"]
-        assert isinstance(tensor, StringAttr)
-        buffer, start = self.address(op, tensor.data)
-        return tensor_map_of(op, entry, buffer, start)
+        entry = entries[number].tensor_map
+        return tensor_map_of(op, entry, *self.address(op, entry.tensor))
 
     def address(self, op: Operation, text: str) -> tuple[DeviceBuffer, int]:
         """The memory that the launch plan calls `text`, and the byte where it starts."""
@@ -189,8 +167,8 @@ class Device:
 
     def available(self) -> list[DeviceBuffer]:
         """What is there before the previous grid has ended: constants, or all inputs."""
-        constants = integers(self.module, self.module.attributes.get("mirage.constant_inputs"))
-        numbers = range(len(attributes(self.module, "mirage.inputs")))
+        constants = self.interface.constants.get_values()
+        numbers = range(len(self.interface.inputs))
         early = numbers if self.inputs_are_given else constants
         return [*(self.buffers[f"input:{number}"] for number in early), *self.packed.values()]
 
@@ -202,11 +180,11 @@ class Device:
     def outputs(self) -> list[Array]:
         """The function's results as arrays of their shapes."""
         results: list[Array] = []
-        strides = attributes(self.module, "mirage.output_strides")
-        for number, kind in enumerate(self.output_types):
+        for number, kind in enumerate(self.interface.outputs):
             data = self.buffers[f"output:{number}"].data
             elements = decode(data.reshape(kind.element_count(), -1), kind.element_type)
-            steps = [s * elements.itemsize for s in integers(self.module, strides[number])]
+            strides = self.interface.strides.data[number].get_values()
+            steps = [s * elements.itemsize for s in strides]
             view = np.lib.stride_tricks.as_strided(elements, kind.get_shape(), steps)
             results.append(view.copy())
         return results
@@ -216,7 +194,7 @@ class Device:
         if "counters" in self.buffers and self.buffers["counters"].data.any():
             message = "leaves counters that are not 0 for the next call"
             self.checker.report(FaultKind.RACE, op, message)
-        for number in range(len(self.output_types)):
+        for number in range(len(self.interface.outputs)):
             self.buffers[f"output:{number}"].require_written(op)
 
 
@@ -237,7 +215,9 @@ class Kernel:
         self.shared_bytes = launch.shared_bytes
         self.grid = launch.grid
         found = function.attributes.get("nvvm.cluster_dim")
-        self.cluster = (1, 1, 1) if found is None else integers(function, found)
+        self.cluster = (1, 1, 1)
+        if isa(found, DenseArrayBase[I32]):
+            self.cluster = found.get_values()
         if any(n % step for n, step in zip(self.grid, self.cluster, strict=True)):
             raise unsupported(function, f"has {self.grid} blocks in clusters of {self.cluster}")
         size = self.threads * prod(self.cluster)
@@ -302,7 +282,7 @@ class Kernel:
 def random_inputs(module: gpu.ModuleOp, seed: int = 0) -> list[Array]:
     """Normal numbers in the shapes of a module's inputs."""
     random = np.random.default_rng(seed)
-    shapes = [kind.get_shape() for kind in tensor_types(module, "mirage.inputs")]
+    shapes = [kind.get_shape() for kind in interface(module).inputs]
     return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 

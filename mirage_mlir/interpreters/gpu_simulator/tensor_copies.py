@@ -8,11 +8,12 @@ Management".
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm_hopper
+from mirage_mlir.dialects.interface import TensorMapFacts
 from mirage_mlir.dialects.nvvm_attributes import TensorCopyMode
+from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.gpu_simulator.accesses import Access
 from mirage_mlir.interpreters.gpu_simulator.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array
@@ -34,9 +35,6 @@ MAX_MASK = (1 << 16) - 1
 """Of blocks of a cluster."""
 
 SWIZZLES = (0, 32, 64, 128)
-
-ITEMS = {"f16": 2, "bf16": 2, "f32": 4}
-"""Bytes of an element."""
 
 
 def swizzled(addresses: Array, swizzle: int) -> Array:
@@ -141,32 +139,15 @@ def write_box(
     require_bytes(state, op, barrier)
 
 
-def numbers_of(op: Operation, found: Attribute | None) -> tuple[int, ...]:
-    """A list of numbers in a tensor map."""
-    if not isinstance(found, DenseArrayBase):
-        raise unsupported(op, "has a tensor map that lacks a list of sizes")
-    return tuple(int(value) for value in found.get_values())
-
-
-def number_of(op: Operation, found: Attribute | None) -> int:
-    """A number in a tensor map."""
-    if not isinstance(found, IntegerAttr):
-        raise unsupported(op, "has a tensor map that lacks a number")
-    return found.value.data
-
-
 def tensor_map_of(
-    op: Operation, entry: DictionaryAttr, memory: DeviceBuffer, offset: int
+    op: Operation, facts: TensorMapFacts, memory: DeviceBuffer, offset: int
 ) -> TensorMapValue:
-    """The tensor map that `entry` of the launch plan describes, in a buffer from `offset` on."""
-    fields = entry.data
-    dims, strides, box = (numbers_of(op, fields.get(key)) for key in ("dims", "strides", "box"))
-    start, swizzle = (number_of(op, fields.get(key)) for key in ("offset", "swizzle"))
-    element = fields.get("element")
-    item = ITEMS.get(element.data, 0) if isinstance(element, StringAttr) else 0
-    tensor = TensorMapValue(memory, offset + start, dims, (item, *strides), box, swizzle, item)
+    """The tensor map that `facts` describe, in a buffer from `offset` on."""
+    item = FORMATS[facts.element].bytes
+    start, strides = offset + facts.offset, (item, *facts.strides)
+    tensor = TensorMapValue(memory, start, facts.dims, strides, facts.box, facts.swizzle, item)
     if not is_encodable(tensor):
-        raise unsupported(op, f"has a tensor map that the driver would refuse: {entry}")
+        raise unsupported(op, f"has a tensor map that the driver would refuse: {facts}")
     return tensor
 
 

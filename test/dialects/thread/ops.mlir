@@ -19,13 +19,13 @@
 } : (!threadblock.tile<16x48xf32>, !threadblock.tile<1x48xf16>) -> !threadblock.tile<16x48xf32>
 
 // Two results, and attributes of later passes.
-// CHECK:      %p, %q = thread.graph ins(%b) attributes {mirage.note = "x"} {
+// CHECK:      %p, %q = thread.graph ins(%b) attributes {mirage.note = "x", stream = array<i64: 0, 16>} {
 // CHECK-NEXT: ^bb{{[0-9]+}}(%h: f16):
 // CHECK-NEXT:   thread.store %h : f16
 // CHECK-NEXT:   %c = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT:   thread.store %c : f32
 // CHECK-NEXT: } : (!threadblock.tile<1x48xf16>) -> (!threadblock.tile<2x48xf16>, !threadblock.tile<2x48xf32>)
-%p, %q = thread.graph ins(%b) attributes {mirage.note = "x"} {
+%p, %q = thread.graph ins(%b) attributes {stream = array<i64: 0, 16>, mirage.note = "x"} {
 ^bb0(%h: f16):
   thread.store %h : f16
   %c = arith.constant 1.0 : f32

@@ -88,3 +88,12 @@ thread.store %a : f32
   // expected-error @below {{has elements of type i32, which is not f16, bf16 or f32}}
   thread.store %i : i32
 } : (!threadblock.tile<4x4xf16>) -> !threadblock.tile<4x4xf16>
+
+// -----
+
+%a = "test.op"() : () -> !threadblock.tile<4x4xf16>
+// expected-error @below {{has stream [0, 0], not its number and a count}}
+%y = thread.graph ins(%a) attributes {stream = array<i64: 0, 0>} {
+^bb0(%x: f16):
+  thread.store %x : f16
+} : (!threadblock.tile<4x4xf16>) -> !threadblock.tile<4x4xf16>

@@ -12,15 +12,14 @@ from mirage_mlir.runtime.arguments import Argument, TensorMapArgument
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.packed import PackedInput
 
-MAPS = """[
-  {tensor = "input:1", offset = 32 : i64, dims = array<i64: 4096, 256>, strides = array<i64: 8192>,
-   box = array<i64: 64, 16>, swizzle = 128 : i64, element = "f16"},
-  {tensor = "scratch:256", offset = 0 : i64, dims = array<i64: 64>, strides = array<i64>,
-   box = array<i64: 64>, swizzle = 0 : i64, element = "bf16"}
-]"""
+MAPS = """
+  #kernel.tensor_map<tensor = "input:1", dims = [4096, 256], strides = [8192], box = [64, 16],
+                     offset = 32, swizzle = 128, element = "f16">,
+  #kernel.tensor_map<tensor = "scratch:256", dims = [64], box = [64], element = "bf16">
+"""
 
 
-def kernels_with(attributes: str) -> gpu.ModuleOp:
+def kernels_with(maps: str = "", packings: str = "") -> gpu.ModuleOp:
     """A lowered module of one kernel."""
     text = f"""
     "gpu.module"() <{{sym_name = "f"}}> ({{
@@ -30,7 +29,9 @@ def kernels_with(attributes: str) -> gpu.ModuleOp:
       }} {{
         llvm.return
       }}
-    }}) {{{attributes}}} : () -> ()
+    }}) {{
+      kernel.interface = #kernel.interface<"f", [], array<i64>, [], [], [{maps}], [{packings}]>
+    }} : () -> ()
     """
     (kernels,) = parse_program(text, "kernels.mlir").body.block.ops
     assert isinstance(kernels, gpu.ModuleOp)
@@ -38,7 +39,7 @@ def kernels_with(attributes: str) -> gpu.ModuleOp:
 
 
 def test_kernels_with_tensor_maps() -> None:
-    kernels = kernels_with(f"mirage.tensor_maps = {MAPS}")
+    kernels = kernels_with(MAPS)
     assert tensor_maps_of(kernels) == (
         TensorMapArgument(
             Argument("input", 1), 32, (4096, 256), (8192,), (64, 16), 128, ElementType.F16
@@ -51,25 +52,19 @@ def test_kernels_with_tensor_maps() -> None:
 
 
 def test_kernels_that_read_packed_inputs() -> None:
-    text = """mirage.packings = [{
-      tensor = "input:1", shape = array<i64: 192, 768>, strides = array<i64: 768, 1>,
-      tile = array<i64: 32, 192>, counts = array<i64: 6, 4>, order = array<i64: 1, 0>,
-      offset = 8 : i64, run_dim = 1 : i64, panel = 64 : i64, element = "f16"
-    }]"""
+    text = """#kernel.packing<
+      tensor = "input:1", shape = [192, 768], strides = [768, 1], tile = [32, 192], counts = [6, 4],
+      order = [1, 0], offset = 8, run_dim = 1, panel = 64, element = "f16"
+    >"""
     packing = Packing(8, (192, 768), (768, 1), (32, 192), (6, 4), (1, 0), 1, 64)
-    assert packed_of(kernels_with(text)) == (
+    assert packed_of(kernels_with(packings=text)) == (
         PackedInput(Argument("input", 1), ElementType.F16, packing),
     )
 
 
-def test_kernels_without() -> None:
-    assert tensor_maps_of(kernels_with("")) == ()
-    assert packed_of(kernels_with("")) == ()
-
-
 def test_shared_memory_that_spreads_blocks() -> None:
     for asked, expected in ((512, 1024), (45696, 45696)):
-        kernels = kernels_with("")
+        kernels = kernels_with()
         (kernel,) = kernels.body.block.ops
         known = launch_of(kernel)
         assert known is not None

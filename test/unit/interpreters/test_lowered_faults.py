@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hand_kernels import (
     faults,
+    set_in_interface,
 )
 from lowered_kernels import draw, emit, function_of, graphs_of, lower, schedule
 from lowering_cases import Linear
@@ -190,13 +191,13 @@ def test_tiles_from_the_wrong_place(which: int) -> None:
 
 def test_a_smaller_input() -> None:
     kernels = lower(cases.rmsnorm_linear(RAGGED))
-    kernels.attributes["mirage.inputs"] = ArrayAttr([tensor("3x100xf16"), tensor("99x50xf16")])
+    set_in_interface(kernels, inputs=ArrayAttr([tensor("3x100xf16"), tensor("99x50xf16")]))
     assert set(faults(kernels)) == {BOUNDS}
 
 
 def test_a_larger_result() -> None:
     kernels = lower(tiles.softmax(5, 33, 2))
-    kernels.attributes["mirage.outputs"] = ArrayAttr([tensor("6x33xf16")])
+    set_in_interface(kernels, outputs=ArrayAttr([tensor("6x33xf16")]))
     fault = first_fault(kernels)
     assert fault.kind == UNINITIALISED
     assert "leaves 66 of the 396 bytes of output:0 unwritten" in str(fault)
@@ -245,5 +246,5 @@ def test_constant_inputs_are_there_before_the_previous_grid_has_ended() -> None:
     function_of(module).properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), constant])
     kernels = lower(module)
     assert faults(kernels) == []
-    kernels.attributes["mirage.constant_inputs"] = i64_array([])
+    set_in_interface(kernels, constants=i64_array([]))
     assert "access what the previous grid may still use" in str(first_fault(kernels))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from lowered_kernels import check, graphs_of, schedule
+from lowered_kernels import check
 from lowering_cases import Linear, biased_linear, gated_mlp, matmul, plain_linear, total
 from small_graphs import ALL, Program
 from xdsl.dialects.builtin import ModuleOp
@@ -13,8 +13,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.passes import lower_to_nvvm
-from mirage_mlir.passes.codegen.cta_rasterization import launched_grid
+from mirage_mlir.passes import software_pipeline
 from mirage_mlir.targets.target import H200, Target
 
 
@@ -84,9 +83,7 @@ def test_blocks_start_in_bands_of_the_raster(
     def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
         return few
 
-    monkeypatch.setattr(lower_to_nvvm, "settle_target", settled)
-    (graph,) = graphs_of(schedule(make()))
-    assert launched_grid(graph, few.sm_count) == launched
+    monkeypatch.setattr(software_pipeline, "settle_target", settled)
     kernels = check(make())
     (launch,) = (each for op in kernels.walk() if (each := launch_of(op)))
     assert list(launch.grid) == launched

@@ -314,7 +314,7 @@ def test_unknown_types() -> None:
         run_kernels(module, [])
 
 
-@pytest.mark.parametrize("name", ["mirage.inputs", "mirage.outputs", "kernel.workspace"])
+@pytest.mark.parametrize("name", ["kernel.interface", "kernel.workspace"])
 def test_modules_without_a_plan(name: str) -> None:
     module = kernel(fill)
     del module.attributes[name]

@@ -1,19 +1,21 @@
 """Kernels that read packed constants compute what those compute that read them as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hand_kernels import set_in_interface
 from lowered_kernels import Array, distance, draw, function_of, schedule
 from sampling import sampled
 from xdsl.context import Context
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import ArrayAttr
 
+from mirage_mlir.dialects.interface import PackingAttr, PackingFacts, interface_of
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.interpreters.gpu_simulator.faults import KernelFault
-from mirage_mlir.interpreters.gpu_simulator.packed import PACKINGS
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 
 
@@ -75,11 +77,11 @@ def kernels_of(text: str, *, pack: bool) -> gpu.ModuleOp:
     return kernels
 
 
-def packings_of(kernels: gpu.ModuleOp) -> list[DictionaryAttr]:
-    """What is packed."""
-    found = kernels.attributes.get(PACKINGS, ArrayAttr([]))
-    assert isa(found, ArrayAttr[DictionaryAttr])
-    return list(found)
+def packings_of(kernels: gpu.ModuleOp) -> list[PackingFacts]:
+    """The packed copies that the kernels read."""
+    interface = interface_of(kernels)
+    assert interface is not None
+    return [attribute.packing for attribute in interface.packings]
 
 
 def inputs_of(text: str) -> list[Array]:
@@ -107,8 +109,8 @@ def test_packed_or_not(name: str) -> None:
 def changed(kernels: gpu.ModuleOp, **numbers: int) -> gpu.ModuleOp:
     """The kernels, told something else of the packing."""
     (packing,) = packings_of(kernels)
-    fields = {name: IntegerAttr(value, i64) for name, value in numbers.items()}
-    kernels.attributes[PACKINGS] = ArrayAttr([DictionaryAttr({**packing.data, **fields})])
+    changed = PackingAttr.of(replace(packing, **numbers))
+    set_in_interface(kernels, packings=ArrayAttr([changed]))
     return kernels
 
 
@@ -120,15 +122,8 @@ def test_another_packing_gives_something_else() -> None:
     assert distance(wrong, right) > 0.1 * norm(right)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        ({"offset": 8}, "packs more than there is"),
-        ({"panel": 5}, "has a packing that cannot be"),
-    ],
-)
-def test_packings_that_cannot_be(numbers: dict[str, int], message: str) -> None:
+def test_a_packing_of_more_than_the_input() -> None:
     text = PROGRAMS["three panels of a tile"]
-    kernels = changed(kernels_of(text, pack=True), **numbers)
-    with pytest.raises(KernelFault, match=message):
+    kernels = changed(kernels_of(text, pack=True), offset=8)
+    with pytest.raises(KernelFault, match="packs more than there is"):
         run_kernels(kernels, inputs_of(text))

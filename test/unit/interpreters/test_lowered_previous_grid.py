@@ -22,11 +22,12 @@ from lowered_edits import (
 from lowered_kernels import lower
 from sampling import sampled
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.bridge.nvptx import to_ptx
 from mirage_mlir.dialects import nvvm_hopper
+from mirage_mlir.dialects.interface import interface_of
 from mirage_mlir.dialects.launch import KernelLaunch, launch_of, workspace_of
 from mirage_mlir.interpreters.gpu_simulator import Checker, random_inputs, run_kernels
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -117,11 +118,11 @@ def may_change(kernels: gpu.ModuleOp, function: llvm.FuncOp, memory: str) -> boo
     """Whether a grid that may run beside a kernel writes some memory."""
     kind, _, number = memory.partition(":")
     if kind == "input":
-        constants = kernels.attributes["mirage.constant_inputs"]
-        assert isinstance(constants, DenseArrayBase)
+        interface = interface_of(kernels)
+        assert interface is not None
         # Those behind the first start when it has waited.
         is_given = function is not functions_of(kernels)[0]
-        is_given |= int(number) in constants.get_values()
+        is_given |= int(number) in interface.constants.get_values()
         return plan_of(function).starts_early and not is_given
     # Parts of sums in scratch are written by the kernel itself.
     workspace = workspace_of(kernels)

@@ -105,7 +105,7 @@ def allowed(function: FuncOp, inputs: list[Array]) -> tuple[list[NDArray[np.floa
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), sampled([(name, kind) for name in PROGRAMS for kind in KINDS], 4)
+    ("name", "kind"), sampled([(name, kind) for name in PROGRAMS for kind in KINDS], 7)
 )
 def test_all_candidates(name: str, kind: str) -> None:
     """Each is finite, and as accurate as the program op by op."""

@@ -142,7 +142,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(list(CASES), 6))
+@pytest.mark.parametrize("name", sampled(list(CASES), 7))
 def test_attention(name: str) -> None:
     """Equal over fields, and accurate on scores of up to 1e4."""
     function = function_of(*CASES[name])

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.nvvm_attributes import GLOBAL
 from mirage_mlir.interpreters.gpu_simulator.encoding import byte_count
-from mirage_mlir.passes.codegen.streams import BYTES_AT_ONCE
+from mirage_mlir.passes.schedule.streams import BYTES_AT_ONCE
 
 TARGETS = ("H200", "A100")
 
