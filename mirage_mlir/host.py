@@ -9,8 +9,9 @@ Our dialects and passes inside a program that uses upstream MLIR's Python bindin
         pipeline.add(host.python_pass("superoptimize{target=sm_90a}"))
         pipeline.run(module.operation)
 
-`ir` and `PassManager` are those of the package that `mirage_mlir.bridge.bindings` uses.
-Programs cross as text: the generic form, which IRDL's dialects can read.
+`ir` and `PassManager` are those of any package: each context is used with the bindings that made
+it, so that one process may have several hosts. Programs cross as text: the generic form, which
+IRDL's dialects can read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,8 @@ def load_dialects(context: object) -> None:
     """
     Teach an `ir.Context` the dialects kernel, threadblock and thread; a second time does nothing.
 
-    It then checks what IRDL can say of them. Their shapes are checked when a pass of ours runs.
+    It then checks what IRDL can say of them. Their shapes are checked when a pass of ours runs. Of
+    bindings without IRDL, as those of jaxlib, the context allows dialects that it does not know.
     """
     dialects = [load_dialect(name) for name in EXPORTED]
     operations = [op for dialect in dialects for op in dialect.operations]
@@ -161,3 +163,43 @@ def python_pass(pipeline: str) -> PythonPass:
         bindings.replace_content(module, text.getvalue())
 
     return run
+
+
+def pass_manager(pipeline: str, context: object) -> Any:
+    """
+    A `PassManager` of a textual pipeline that has passes of both.
+
+    `builtin.module(cse,superoptimize{target=H100},canonicalize)`: names of `mirage-opt` are our
+    passes, all others those of the host. `PassManager.parse` itself knows the host's alone.
+
+    Raises:
+        ValueError: `pipeline` is no pipeline of a module, or one of its passes or options is wrong.
+    """
+    text = "".join(pipeline.split("\n")).strip()
+    if not (text.startswith(MODULE) and text.endswith(")")):
+        raise ValueError(f"a pipeline is {MODULE}PASS,...), not {pipeline!r}")
+    pieces: list[tuple[bool, list[str]]] = []
+    for each in _listed(text.removeprefix(MODULE)[:-1]):
+        ours = each.partition("{")[0] in PASSES
+        if not pieces or pieces[-1][0] is not ours:
+            pieces.append((ours, []))
+        pieces[-1][1].append(each)
+    joined = [(ours, ",".join(names)) for ours, names in pieces]
+    return bindings.pass_manager(
+        [python_pass(names) if ours else names for ours, names in joined], context
+    )
+
+
+MODULE = "builtin.module("
+
+
+def _listed(passes: str) -> list[str]:
+    """Passes between commas, but for those in braces and parentheses."""
+    found, depth = [""], 0
+    for letter in passes:
+        depth += (letter in "({[") - (letter in ")}]")
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [each.strip() for each in found if each.strip()]

@@ -1,8 +1,9 @@
 """
 Upstream MLIR's Python bindings: the one module that imports them.
 
-They come from `numba_cuda_mlir._mlir`, or from the package that MIRAGE_MLIR_BINDINGS names (say
-`mlir`, for a build of one's own). Importing them costs about 0.4 s, so that happens on first use.
+What we compile ourselves uses `numba_cuda_mlir._mlir`, or the package that MIRAGE_MLIR_BINDINGS
+names (say `mlir`, for a build of one's own); what a host hands over, the host's. Importing them
+costs about 0.4 s, so that happens on first use.
 They carry no types; everything that is not a string or a number stays inside this module.
 """
 
@@ -41,9 +42,18 @@ class BindingsError(Exception):
         """File, line and column, where MLIR knows them."""
 
 
-def bindings_module(name: str) -> ModuleType:
-    """The module `name` of the bindings: `ir`, `passmanager`, `dialects.gpu`, ..."""
-    package = os.environ.get(PACKAGE_VARIABLE, DEFAULT_PACKAGE)
+def package_of(*things: Any) -> str | None:
+    """The package with the bindings that made the first of these which some made."""
+    for thing in things:
+        package, libraries, _ = type(thing).__module__.partition("._mlir_libs")
+        if libraries:
+            return package
+    return None
+
+
+def bindings_module(name: str, package: str | None = None) -> ModuleType:
+    """The module `name` of the bindings, ours if no others are named: `ir`, `passmanager`, ..."""
+    package = package or os.environ.get(PACKAGE_VARIABLE, DEFAULT_PACKAGE)
     try:
         return import_module(f"{package}.{name}")
     except ImportError as error:
@@ -107,7 +117,7 @@ def parse_module(text: str, context: Any) -> Any:
     Raises:
         BindingsError: upstream cannot read it.
     """
-    ir = bindings_module("ir")
+    ir = bindings_module("ir", package_of(context))
     try:
         return ir.Module.parse(text, context=context)
     except ir.MLIRError as error:
@@ -122,7 +132,7 @@ def create(
     sizes: Mapping[str, Sequence[int]],
 ) -> Any:
     """An `ir.Operation` at the current insertion point, with `sizes` as arrays of i32."""
-    ir = bindings_module("ir")
+    ir = bindings_module("ir", package_of(*results, *operands, *attributes.values()))
     arrays = {name: ir.DenseI32ArrayAttr.get(list(each)) for name, each in sizes.items()}
     return ir.Operation.create(
         name, results=list(results), operands=list(operands), attributes={**attributes, **arrays}
@@ -153,11 +163,18 @@ def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str])
     """
     Load the dialects that the IRDL module `definitions` describes into an `ir.Context`.
 
-    IRDL has no traits: the operations `without_terminator` get the one that they need.
+    IRDL has no traits: the operations `without_terminator` get the one that they need. Bindings
+    without IRDL, as jaxlib's, let any dialect pass instead.
     """
-    ir = bindings_module("ir")
+    package = package_of(context)
+    ir = bindings_module("ir", package)
+    try:
+        irdl = bindings_module("dialects.irdl", package)
+    except MissingBindingsError:
+        context.allow_unregistered_dialects = True
+        return
     module = ir.Module.parse(definitions, context=context)
-    bindings_module("dialects.irdl").load_dialects(module)
+    irdl.load_dialects(module)
     for name in without_terminator:
         ir.NoTerminatorTrait.attach(name, context=context)
 
@@ -165,6 +182,16 @@ def load_irdl(context: Any, definitions: str, without_terminator: Sequence[str])
 def is_loaded(context: Any, operation: str) -> bool:
     """Whether an `ir.Context` knows the operation of that name."""
     return bool(context.is_registered_operation(operation))
+
+
+def pass_manager(pieces: Sequence[Any], context: Any) -> Any:
+    """A `PassManager` in an `ir.Context`, of texts of upstream's passes and of callables."""
+    manager = bindings_module("passmanager", package_of(context)).PassManager(
+        "builtin.module", context
+    )
+    for piece in pieces:
+        manager.add(piece)
+    return manager
 
 
 def text_of(module: Any) -> str:
@@ -176,7 +203,7 @@ def text_of(module: Any) -> str:
 
 def replace_content(module: Any, text: str) -> None:
     """Make what the module `text` holds the content of an `ir.Module` or of its operation."""
-    ir = bindings_module("ir")
+    ir = bindings_module("ir", package_of(module))
     target = module.operation
     try:
         source = ir.Module.parse(text, context=target.context)

@@ -15,7 +15,7 @@ wait for the previous grid: upstream's run-time library has no programmatic depe
 the waits of kernels that could start early do nothing then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import gpu, llvm
@@ -23,8 +23,10 @@ from xdsl.dialects.builtin import DenseArrayBase
 
 from mirage_mlir.c_source.tables import MAP_SWIZZLES, MAP_TYPES
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.outputs.packing_code import copy_addresses
 from mirage_mlir.runtime.arguments import COUNTERS, MAP, Argument, TensorMapArgument
 from mirage_mlir.runtime.artifact import Launch, TensorSpec, row_major
+from mirage_mlir.runtime.packed import PackedInput
 
 ENCODE = "mgpuTensorMapEncodeTiled"
 """Of upstream's run-time library: `cuTensorMapEncodeTiled`, without a status."""
@@ -52,6 +54,7 @@ class Kernels:
     maps: Sequence[TensorMapArgument]
     scratch_bytes: int
     counter_bytes: int
+    packed: Sequence[PackedInput] = ()
 
 
 def quoted(name: str) -> str:
@@ -117,6 +120,11 @@ class Launcher:
             f"input:{at}" if at < inputs else f"output:{at - inputs}": argument
             for at, argument in enumerate(names)
         }
+        if kernels.packed:
+            copies, lines = copy_addresses(kernels.packed)
+            self.lines += lines
+            addresses |= {f"packed:{number}": copy for number, copy in enumerate(copies)}
+            names.append("%packed")
         token = self.add("gpu.wait async")
         token, scratch = self._workspace("scratch", kernels.scratch_bytes, token, addresses)
         token, counters = self._workspace(COUNTERS, kernels.counter_bytes, token, addresses)
@@ -131,7 +139,7 @@ class Launcher:
         self.wait_for(token)
         arguments = ", ".join(f"{argument}: {DEVICE}" for argument in names)
         body = "\n".join(f"  {line}" for line in self.lines)
-        return f"llvm.func {quoted(name)}({arguments}) {{\n{body}\n  llvm.return\n}}"
+        return f"llvm.func {name}({arguments}) {{\n{body}\n  llvm.return\n}}"
 
     def wait_for(self, token: str) -> None:
         """Wait until all before has ended."""
@@ -251,21 +259,25 @@ def cluster_of(kernel: llvm.FuncOp) -> tuple[int, ...]:
     return tuple(int(size) for size in found.iter_values())
 
 
-def on_buffers(kernels: Kernels, name: str, launcher: str) -> str:
-    """The function `name` on buffers."""
-    lines: list[str] = []
-    arguments: list[str] = []
-    addresses: list[str] = []
+def buffers_of(kernels: Kernels) -> dict[str, str]:
+    """The arguments of functions on buffers, and their types."""
     specs = (*kernels.inputs, *kernels.outputs)
-    for buffer, spec in zip(argument_names(kernels), specs, strict=True):
-        arguments.append(f"{buffer}: {buffer_type(spec)}")
-        address, computed = address_of(buffer, buffer_type(spec))
+    return dict(zip(argument_names(kernels), map(buffer_type, specs), strict=True))
+
+
+def on_buffers(name: str, launcher: str, buffers: Mapping[str, str]) -> str:
+    """The function `name` on buffers, that calls one on their addresses."""
+    lines: list[str] = []
+    addresses: list[str] = []
+    for buffer, kind in buffers.items():
+        address, computed = address_of(buffer, kind)
         addresses.append(address)
         lines += computed
-    kinds = ", ".join([DEVICE] * len(specs))
-    lines.append(f"llvm.call {quoted(launcher)}({', '.join(addresses)}) : ({kinds}) -> ()")
+    kinds = ", ".join([DEVICE] * len(addresses))
+    lines.append(f"llvm.call {launcher}({', '.join(addresses)}) : ({kinds}) -> ()")
+    arguments = ", ".join(f"{buffer}: {kind}" for buffer, kind in buffers.items())
     body = "\n".join(f"  {line}" for line in lines)
-    return f"func.func {quoted(name)}({', '.join(arguments)}) {{\n{body}\n  func.return\n}}"
+    return f"func.func {name}({arguments}) {{\n{body}\n  func.return\n}}"
 
 
 def wrapper(kernels: Kernels, name: str, launcher: str) -> str:

@@ -20,11 +20,21 @@ from mirage_mlir.outputs.host_code import (
     DECLARATION,
     Kernels,
     Launcher,
+    argument_names,
+    buffers_of,
     functions_of,
     on_buffers,
+    quoted,
     wrapper,
 )
 from mirage_mlir.outputs.kernels import KernelOptions
+from mirage_mlir.outputs.packing_code import (
+    constants_of,
+    pack_function,
+    packed_offsets,
+    packing_module,
+    whole_function,
+)
 
 
 @dataclass(frozen=True)
@@ -102,8 +112,6 @@ def kernels_of(op: gpu.ModuleOp) -> Kernels:
     """What a caller must know of a lowered module."""
     from mirage_mlir.driver import launch_plan as plan
 
-    if plan.packed_of(op):
-        fail(op, "reads packed copies of constants, which no host code makes: lower without pack")
     return Kernels(
         op,
         plan.input_tensors(op),
@@ -112,6 +120,7 @@ def kernels_of(op: gpu.ModuleOp) -> Kernels:
         plan.tensor_maps_of(op),
         plan.scratch_bytes_of(op),
         plan.counter_bytes_of(op),
+        plan.packed_of(op),
     )
 
 
@@ -141,12 +150,38 @@ def _host_functions(
     if module == name:
         module = _free(f"{name}_kernels", taken)
         op.properties["sym_name"] = StringAttr(module)
-    on_device = _free(f"{name}_on_device", taken)
+    on_device = quoted(_free(f"{name}_on_device", taken))
     launcher = _free(f"{name}_launch", taken) if called else name
-    yield Launcher(kernels).function(on_device, module)
-    yield on_buffers(kernels, launcher, on_device)
+    buffers = buffers_of(kernels)
+    if kernels.packed:
+        yield from _packing(kernels, op, name, module, on_device, taken)
+    else:
+        yield Launcher(kernels).function(on_device, module)
+    yield on_buffers(quoted(launcher), on_device, buffers)
     if called:
         yield wrapper(kernels, name, launcher)
+
+
+def _packing(
+    kernels: Kernels, op: gpu.ModuleOp, name: str, module: str, on_device: str, taken: set[str]
+) -> Iterator[str]:
+    """What packs constants, what takes them packed, and `on_device`, which does both."""
+    packed = kernels.packed
+    apart = quoted(_free(f"{name}_packing", taken))
+    pack, launcher, pack_buffers, launch_buffers = (
+        quoted(_free(f"{name}_{what}", taken))
+        for what in ("pack_on_device", "packed_on_device", "pack", "packed")
+    )
+    targets = op.properties.get("targets", op.attributes.get("targets"))
+    yield packing_module(apart, str(targets), packed)
+    yield pack_function(pack, apart, packed)
+    yield Launcher(kernels).function(launcher, module)
+    yield whole_function(on_device, pack, launcher, argument_names(kernels), packed)
+    buffers = buffers_of(kernels)
+    memory = {"%packed": f"memref<{packed_offsets(packed)[1]}xi8>"}
+    constants = {f"%in_{at}": buffers[f"%in_{at}"] for at in constants_of(packed)}
+    yield on_buffers(pack_buffers, pack, {**constants, **memory})
+    yield on_buffers(launch_buffers, launcher, {**buffers, **memory})
 
 
 def _generic(op: Operation) -> str:

@@ -5,19 +5,14 @@ MLIR's generic form says all three of named operations, too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
-    DenseArrayBase,
     IntegerAttr,
     TensorType,
     f32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
@@ -26,114 +21,37 @@ from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.linalg import scalars
 from mirage_mlir.passes.linalg.builder import (
     Known,
-    Label,
     LinalgBuilder,
     read,
     static_type,
 )
+from mirage_mlir.passes.linalg.nests import Nest, Place, nests_of
 from mirage_mlir.passes.linalg.products import product
 from mirage_mlir.passes.stablehlo.contractions import REDUCTIONS
 from mirage_mlir.passes.stablehlo.rearrangements import part
 from mirage_mlir.passes.stablehlo.tensors import MOST_EXACT, Tensor, constant
 
-Coordinate = tuple[Label, int]
-"""Where a dimension of an operand is: along a dimension of the nest, or at one index."""
-
-
-@dataclass(frozen=True)
-class Nest:
-    """The loops of an operation; `coordinates` has one list for each operand, outputs last."""
-
-    sizes: tuple[int, ...]
-    reduced: frozenset[int]
-    coordinates: Sequence[Sequence[Coordinate]]
-
-
-def _integers(op: Operation, name: str) -> tuple[int, ...]:
-    found = op.properties.get(name, op.attributes.get(name))
-    assert isinstance(found, DenseArrayBase)
-    return tuple(int(value) for value in found.iter_values())
-
-
-def _identity(rank: int) -> list[Coordinate]:
-    return [(dim, 0) for dim in range(rank)]
-
-
-def _along(dims: Sequence[int]) -> list[Coordinate]:
-    return [(dim, 0) for dim in dims]
-
-
-def _coordinates(emit: LinalgBuilder, op: Operation) -> list[list[Coordinate]]:
-    """How the nest goes along the operands of `op`."""
-    maps = op.properties.get("indexing_maps", op.attributes.get("linalg.memoized_indexing_maps"))
-    if isa(maps, ArrayAttr[AffineMapAttr]):
-        return [_read_map(emit, each) for each in maps]
-    rank, count = len(static_type(emit, op.operands[-1].type).get_shape()), len(op.operands)
-    match name_of(op):
-        case "linalg.transpose":
-            order = _integers(op, "permutation")
-            return [_along([order.index(dim) for dim in range(rank)]), _identity(rank)]
-        case "linalg.broadcast":
-            added = _integers(op, "dimensions")
-            return [_along([d for d in range(rank) if d not in added]), _identity(rank)]
-        case "linalg.reduce":
-            dims, half = _integers(op, "dimensions"), count // 2
-            whole = rank + len(dims)
-            kept = [dim for dim in range(whole) if dim not in dims]
-            return [*([_identity(whole)] * half), *([_along(kept)] * (count - half))]
-        case _:
-            return [
-                _identity(rank) if isa(value.type, TensorType[Attribute]) else []
-                for value in op.operands
-            ]
-
-
-def _read_map(emit: LinalgBuilder, attribute: AffineMapAttr) -> list[Coordinate]:
-    found: list[Coordinate] = []
-    for result in attribute.data.results:
-        match result:
-            case AffineDimExpr(position=position):
-                found.append((position, 0))
-            case AffineConstantExpr(value=value):
-                found.append((None, value))
-            case _:
-                emit.fail(f"reads or writes at index {result}; kernels step along dimensions")
-    labels = [label for label, _ in found if label is not None]
-    if len({*labels}) < len(labels):
-        emit.fail(f"goes along a diagonal: {attribute.data}")
-    return found
-
-
-def nest_of(emit: LinalgBuilder, op: Operation) -> Nest:
-    """The loops of `op`; fails where kernels have no such loops."""
-    coordinates = _coordinates(emit, op)
-    sizes: dict[int, int] = {}
-    for value, places in zip(op.operands, coordinates, strict=True):
-        if not places:
-            continue
-        shape = static_type(emit, value.type).get_shape()
-        for size, (label, _) in zip(shape, places, strict=True):
-            if label is not None and sizes.setdefault(label, size) != size:
-                emit.fail(f"has sizes {sizes[label]} and {size} along one loop")
-    count = max(sizes, default=-1) + 1
-    if {*sizes} != {*range(count)}:
-        emit.fail("has a loop that goes along none of its operands")
-    outputs = coordinates[len(op.operands) - len(op.results) :]
-    written = [{label for label, _ in places} for places in outputs]
-    reduced = frozenset({*range(count)} - written[0])
-    if any(frozenset({*range(count)} - each) != reduced for each in written):
-        emit.fail("writes results along different loops")
-    return Nest(tuple(sizes[dim] for dim in range(count)), reduced, coordinates)
-
 
 class Body:
     """What an operation computes of one element of each operand, as tensors over its loops."""
 
-    def __init__(self, emit: LinalgBuilder, op: Operation, nest: Nest, known: Known) -> None:
+    def __init__(
+        self,
+        emit: LinalgBuilder,
+        op: Operation,
+        nest: Nest,
+        known: Known,
+        before: Sequence[Tensor | None],
+    ) -> None:
         self._emit, self._op, self._nest, self._known = emit, op, nest, known
         self.block: Block = op.regions[0].block
         self._values: dict[SSAValue, Tensor] = {}
         self.first_output = len(op.operands) - len(op.results)
+        # What earlier nests have computed is there in the place of what the outputs begin with.
+        outputs = self.block.args[self.first_output :]
+        for argument, tensor in zip(outputs, before, strict=True):
+            if tensor is not None:
+                self._values[argument] = tensor
 
     def value(self, value: SSAValue) -> Tensor:
         """The tensor of what an element is, over the loops."""
@@ -167,17 +85,17 @@ class Body:
     def operand(self, number: int) -> Tensor:
         """An operand over the loops; of those that it does not go along it repeats one element."""
         tensor = read(self._emit, self._known, self._op.operands[number])
-        sizes, places = self._nest.sizes, self._nest.coordinates[number]
+        sizes, places = self._nest.sizes, self._nest.places[number]
         if tensor.value is None:
             return tensor.moved(sizes, None)
-        starts = [start for _, start in places]
-        wanted = [
-            1 if label is None else size
-            for size, (label, _) in zip(tensor.shape, places, strict=True)
-        ]
-        tensor = part(self._emit, tensor, starts, wanted, [1] * len(wanted))
+        wanted = [1 if place.label is None else sizes[place.label] for place in places]
+        starts, steps = [place.start for place in places], [place.step for place in places]
+        for place, count, size in zip(places, wanted, tensor.shape, strict=True):
+            if not 0 <= place.start <= place.start + (count - 1) * place.step < size:
+                self._emit.fail(f"reads beyond the {size} elements of operand {number}")
+        tensor = part(self._emit, tensor, starts, wanted, steps)
         assert tensor.value is not None
-        labels = [label for label, _ in places]
+        labels = [place.label for place in places]
         value = self._emit.rearranged(tensor.value, labels, range(len(sizes)))
         return tensor.moved(sizes, value)
 
@@ -185,6 +103,8 @@ class Body:
         found = op.properties["dim"]
         assert isa(found, IntegerAttr)
         sizes, dim = self._nest.sizes, found.value.data
+        if dim in self._nest.steps:
+            return constant(sizes, i64, self._nest.steps[dim])
         if sizes[dim] - 1 > MOST_EXACT:
             self._emit.fail(f"has indices up to {sizes[dim] - 1}; f32 counts to {MOST_EXACT}")
         shape = [size if number == dim else 1 for number, size in enumerate(sizes)]
@@ -201,31 +121,40 @@ def convert(emit: LinalgBuilder, op: Operation, known: Known) -> Sequence[Tensor
         return [_softmax(emit, op, known)]
     if len(op.regions) != 1 or not op.regions[0].blocks:
         emit.fail("does not say what it does with elements; MLIR's generic form does")
-    nest = nest_of(emit, op)
-    body = Body(emit, op, nest, known)
-    last = body.block.last_op
-    assert last is not None
-    results: list[Tensor | None] = []
-    for number, result in enumerate(op.results):
-        if result.first_use is None:
-            results.append(None)
-            continue
-        whole = _reduced(emit, body, nest, last.operands[number], number)
+    nests = [*nests_of(emit, op)]
+    whole: list[Tensor | None] = [None] * len(op.results)
+    for nest in nests:
+        whole = _run(emit, Body(emit, op, nest, known, whole), nest)
         emit.at(op)
-        results.append(_written(emit, op, nest, whole, number))
-    return results
+    return [
+        None if each is None else _written(emit, op, nests[-1], each, number)
+        for number, each in enumerate(whole)
+    ]
+
+
+def _run(emit: LinalgBuilder, body: Body, nest: Nest) -> list[Tensor | None]:
+    """What a nest computes, as tensors over its loops; None of what nobody reads."""
+    last, op = body.block.last_op, body.block.parent_op()
+    assert last is not None
+    assert op is not None
+    return [
+        _reduced(emit, body, nest, last.operands[number], number) if result.first_use else None
+        for number, result in enumerate(op.results)
+    ]
 
 
 def _written(emit: LinalgBuilder, op: Operation, nest: Nest, whole: Tensor, number: int) -> Tensor:
     """A tensor over the loops as the operation writes it."""
     kind = static_type(emit, op.results[number].type)
-    places = nest.coordinates[len(op.operands) - len(op.results) + number]
-    for size, (label, start) in zip(kind.get_shape(), places, strict=True):
-        if label is None and (size, start) != (1, 0):
-            emit.fail(f"writes at index {start} of a dimension of size {size} alone")
+    places = nest.places[len(op.operands) - len(op.results) + number]
+    for size, place in zip(kind.get_shape(), places, strict=True):
+        if place.label is None and (size, place.start) != (1, 0):
+            emit.fail(f"writes at index {place.start} of a dimension of size {size} alone")
+        if place.label is not None and place != Place(place.label):
+            emit.fail("writes not all elements of a result")
     if whole.value is None:
         return whole.moved(kind.get_shape(), None)
-    labels = [label for label, _ in places]
+    labels = [place.label for place in places]
     value = emit.rearranged(whole.value, range(len(nest.sizes)), labels)
     return whole.moved(kind.get_shape(), value)
 
@@ -250,7 +179,7 @@ def _reduced(emit: LinalgBuilder, body: Body, nest: Nest, yielded: SSAValue, num
     sizes = tuple(1 if dim in dims else size for dim, size in enumerate(nest.sizes))
     total = Tensor(sizes, out.type, value)
     emit.at(body.block.parent_op() or combine)
-    initial = body.operand(out.index)
+    initial = body.value(out)
     if initial.number == neutral:
         return total
     emit.at(combine)

@@ -98,6 +98,44 @@ def test_kinds_in_mlir(
     compare(run_guarded(torch, program, wanted.inputs), wanted)
 
 
+PACKED = [name for name, kind in KINDS.items() if kind.constants]
+
+
+@pytest.mark.prepared(gpu_prepared.host_kind, "name")
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_once_in_mlir(
+    torch: Any, name: str, prepared: tuple[bytes, Prepared], tmp_path: Path
+) -> None:
+    """One function packs the constants, and another one takes what it made."""
+    package("llvmlite")
+    made, wanted = prepared
+    artifact, program = wanted.kernel().artifact, HostProgram(made, tmp_path)
+    size = sum(-(-each.storage_bytes // 256) * 256 for each in artifact.targets[0].packed)
+    memory = torch.full((size,), 255, dtype=torch.uint8, device="cuda")
+    packed = descriptor(memory.data_ptr(), (size,), (1,))
+    specs = (*artifact.inputs, *artifact.outputs)
+    tensors = [
+        torch.full(spec.shape, float("nan"), dtype=getattr(torch, spec.element_type.array_name))
+        for spec in specs
+    ]
+    for tensor, values in zip(tensors, wanted.inputs, strict=False):
+        tensor.copy_(torch.from_numpy(values))
+    tensors = [tensor.cuda() for tensor in tensors]
+    given = [
+        descriptor(tensor.data_ptr(), spec.shape, spec.strides)
+        for tensor, spec in zip(tensors, specs, strict=True)
+    ]
+    torch.cuda.synchronize()
+    constants = KINDS[name].constants
+    program.call("f_pack", *(given[number] for number in constants), packed)
+    for number in constants:
+        tensors[number].fill_(float("nan"))
+    torch.cuda.synchronize()
+    program.call("f_packed", *given, packed)
+    outputs = tensors[len(artifact.inputs) :]
+    compare([tensor.double().cpu().numpy() for tensor in outputs], wanted)
+
+
 @pytest.mark.prepared(gpu_prepared.host_program, "name")
 @pytest.mark.parametrize("name", HOST_CASES)
 def test_host_programs(name: str, prepared: bytes, tmp_path: Path) -> None:

@@ -68,9 +68,20 @@ func.func @double(%x: tensor<4xf64>) -> tensor<4xf64> {
 
 // -----
 
-// SAID:        remark: 'linalg.{{.*}}' op reads or writes at index
+// Each place of a window is a slice, and a product of its own.
 // CHECK-LABEL: func.func @window
+// CHECK-NOT:     linalg
+// CHECK:         kernel.slice %{{.*}} {offsets = array<i64: 2>, sizes = array<i64: 6>
 func.func @window(%x: tensor<8xf32>, %k: tensor<3xf32>, %z: tensor<6xf32>) -> tensor<6xf32> {
   %y = linalg.conv_1d ins(%x, %k : tensor<8xf32>, tensor<3xf32>) outs(%z : tensor<6xf32>) -> tensor<6xf32>
   func.return %y : tensor<6xf32>
+}
+
+// -----
+
+// SAID:        remark: 'linalg.{{.*}}' op has windows of 25 elements; at most 16 are read one by one
+// CHECK-LABEL: func.func @large_window
+func.func @large_window(%x: tensor<8x8xf32>, %k: tensor<5x5xf32>, %z: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %y = linalg.conv_2d ins(%x, %k : tensor<8x8xf32>, tensor<5x5xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
 }

@@ -75,12 +75,8 @@ def kind_here(name: str, *, here: str) -> Prepared:
 
 
 def host_kind(name: str, *, here: str) -> tuple[bytes, Prepared]:
-    """
-    A kind of kernel as a shared library that code of MLIR makes, and what it must compute.
-
-    Its constants are not packed.
-    """
-    made = shared_library(str(KINDS[name].module()), here)
+    """A kind of kernel as a shared library that code of MLIR makes, and what it must compute."""
+    made = shared_library(str(KINDS[name].module()), here, pack=bool(KINDS[name].constants))
     return made, kind(name, here, here=here)
 
 

@@ -29,8 +29,9 @@ def _example() -> Any:
     return module
 
 
-def shared_library(text: str, target: str, *options: str) -> bytes:
+def shared_library(text: str, target: str, *options: str, pack: bool = False) -> bytes:
     """The shared library of a program that `mirage-opt OPTIONS -t binary{target=TARGET}` reads."""
+    target = f"{target} pack=true" if pack else target
     with TemporaryDirectory() as folder:
         read, written, made = (Path(folder, name) for name in ("in.mlir", "out.mlir", "made.so"))
         read.write_text(text)

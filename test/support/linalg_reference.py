@@ -209,13 +209,13 @@ def _sizes(op: Operation, arrays: list[Any], maps: list[Any]) -> list[int]:
     sizes: list[int] = []
     for dim in range(count):
         one = tuple(int(number == dim) for number in range(count))
-        zero = (0,) * count
+        zero, every = (0,) * count, (1,) * count
         sizes.append(
             next(
                 array.shape[axis]
                 for array, each in zip(arrays, maps, strict=True)
                 for axis in range(array.ndim)
-                if each(one)[axis] != each(zero)[axis]
+                if (each(zero)[axis], each(one)[axis], each(every)[axis]) == (0, 1, 1)
             )
         )
     return sizes

@@ -1,9 +1,12 @@
 """Our dialects and passes in a program that uses MLIR's Python bindings."""
 
+import re
+from importlib import import_module
 from io import StringIO
 from typing import Any
 
 import pytest
+from optional_packages import package
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -163,3 +166,55 @@ def test_operations_are_made_without_sizes_of_segments() -> None:
             host.create("kernel.concat", [block.arguments[0]] * 17, [result], dim)
     assert module.operation.verify()
     host.python_pass("kernel-decompose")(module)
+
+
+def test_two_hosts_in_one_process(context: Any) -> None:
+    """Each program stays with the bindings that read it."""
+    package("jaxlib")
+    other_ir: Any = import_module("jaxlib.mlir.ir")
+    other_passes: Any = import_module("jaxlib.mlir.passmanager")
+    text = """"builtin.module"() ({
+      "func.func"() <{function_type = (tensor<4x8xf32>) -> tensor<4x8xf32>, sym_name = "f"}> ({
+      ^bb0(%x: tensor<4x8xf32>):
+        %y = "kernel.silu"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        "func.return"(%y) : (tensor<4x8xf32>) -> ()
+      }) : () -> ()
+    }) : () -> ()"""
+    with other_ir.Context() as other:
+        host.load_dialects(other)
+        modules = [host.parse(text, other), host.parse(text, context)]
+        managers = [other_passes.PassManager("any", other), PassManager("any", context)]
+        for module, manager, kind in zip(modules, managers, (other_ir, ir), strict=True):
+            assert isinstance(module, kind.Module)
+            manager.add(host.python_pass("kernel-decompose"))
+            manager.run(module.operation)
+            assert "kernel.sigmoid" in str(module)
+            assert module.operation.verify()
+        with other_ir.Location.unknown(other), other_ir.InsertionPoint(modules[0].body):
+            kind = other_ir.Type.parse("tensor<4x8xf32>")
+            made = host.create("kernel.constant", results=[kind])
+            assert isinstance(made.operation, other_ir.Operation)
+
+
+def test_a_pipeline_of_both(context: Any) -> None:
+    """In one text: passes of upstream before, between and behind ours."""
+    text = """
+    func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %unused = "kernel.exp"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      %y = "kernel.silu"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %y : tensor<4x8xf32>
+    }"""
+    module = ir.Module.parse(text)
+    pipeline = (
+        "builtin.module(func.func(canonicalize,cse),kernel-decompose,"
+        "superoptimize{target=A100},func.func(canonicalize))"
+    )
+    host.pass_manager(pipeline, context).run(module.operation)
+    assert "kernel.graph_defined" in str(module)
+    for wrong, said in {
+        "canonicalize": "a pipeline is builtin.module(PASS,...), not 'canonicalize'",
+        "builtin.module(superoptimise)": "superoptimise",
+        "builtin.module(superoptimize{targets=H100})": "targets",
+    }.items():
+        with pytest.raises(ValueError, match=re.escape(said)):
+            host.pass_manager(wrong, context)

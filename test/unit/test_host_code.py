@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.source import alone, compiler_context, function_named, parse_program
 from mirage_mlir.outputs.binary import GpuBinaryTarget
@@ -115,10 +114,30 @@ def test_a_host_calls_kernels(format: str) -> None:
         manager.PassManager.parse(rest).run(parsed.operation)
 
 
-def test_packed_inputs_are_refused() -> None:
+def test_packed_inputs() -> None:
+    """A function packs in each call, or one packs once and another takes what it made."""
     module = program("ugraphs/rmsnorm_linear.mlir", "ugraph")
-    with pytest.raises(PassFailure, match="packed copies of constants, which no host code makes"):
-        written(module, NvvmTarget(target="sm_90a", host=True, pack=True))
+    text = written(module, NvvmTarget(target="sm_90a", host=True, pack=True))
+    ir: Any = import_module("numba_cuda_mlir._mlir.ir")
+    manager: Any = import_module("numba_cuda_mlir._mlir.passmanager")
+    with ir.Context():
+        parsed = ir.Module.parse(text)
+        names = [str(op.attributes["sym_name"]) for op in parsed.body.operations]
+        assert [name for name in names if "pack" in name] == [
+            *('"ugraph_packing"', '"ugraph_pack_on_device"', '"ugraph_packed_on_device"'),
+            *('"ugraph_pack"', '"ugraph_packed"'),
+        ]
+        types = {
+            str(op.attributes["sym_name"]): str(op.attributes["function_type"])
+            for op in parsed.body.operations
+            if op.operation.name == "func.func"
+        }
+        packed = types['"ugraph_pack"'].partition(", ")[2]
+        assert types['"ugraph_packed"'].endswith(packed)
+        assert types['"ugraph"'] == types['"ugraph_packed"'].replace(f", {packed}", ") -> ()")
+        manager.PassManager.parse(TO_LLVM).run(parsed.operation)
+        left = {op.name.partition(".")[0] for op in operations(parsed.operation)}
+        assert left <= {"llvm", "gpu"}
 
 
 def test_formats_are_known() -> None:

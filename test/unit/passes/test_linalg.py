@@ -118,6 +118,18 @@ NESTS = {
     "constant indices alone": ("4x3", "2x3", "4x3", "(i,k) (1,2) (i,k)", "i:p k:p"),
     "a unit dimension written": ("4x3", "4x3", "4x1", "(i,k) (i,k) (i,0)", "i:p k:r"),
     "no reduction": ("4x3", "3", "3x4", "(i,k) (k) (k,i)", "i:p k:p"),
+    "a window": ("8", "3", "6", "(i+k) (k) (i)", "i:p k:r"),
+    "a window, the other way round": ("8", "3", "6", "(k+i) (k) (i)", "k:r i:p"),
+    "windows apart and spread": ("2x14", "2x3", "4", "(c,i*2+k*3+1) (c,k) (i)", "i:p c:r k:r"),
+    "windows of two dimensions": ("5x7", "2x3", "4x5", "(i+k,j+l) (k,l) (i,j)", "i:p j:p k:r l:r"),
+    "a convolution": (
+        "2x5x3",
+        "3x3x4",
+        "2x3x4",
+        "(n,i+k,c) (k,c,f) (n,i,f)",
+        "n:p i:p f:p k:r c:r",
+    ),
+    "every second element": ("4x6", "3", "4x3", "(i,k*2) (k) (i,k)", "i:p k:p"),
     "four dimensions, no reduction": (
         "2x3x4",
         "5x3",
@@ -153,6 +165,18 @@ def test_generic(nest: str) -> None:
     check("".join(generic(nest, body, f"f{number}") for number, body in enumerate(BODIES)))
 
 
+def test_indices_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the loops that are unrolled are numbers."""
+    body = (
+        "%p = linalg.index 0 : index\n %q = linalg.index 1 : index\n"
+        "%s = arith.muli %p, %q : index\n %i = arith.index_cast %s : index to i64\n"
+        "%n = arith.sitofp %i : i64 to f32\n"
+        "%t = arith.mulf %n, %a : f32\n %z = arith.addf %t, %o : f32"
+    )
+    monkeypatch.setitem(BODIES, "indices", body)
+    check(generic("a window", "indices") + generic("a window, the other way round", "indices", "g"))
+
+
 def test_a_product_of_matrices_is_one_operator() -> None:
     for nest in ("matmul", "batched, the batch in between", "two rows", "matrix and vector"):
         _, after, _ = converted(generic(nest, "sum of products"))
@@ -182,7 +206,10 @@ def test_parts_of_a_host() -> None:
 
 REFUSED = {
     "goes along a diagonal": ("4x4", "4", "4", "(i,i) (i) (i)", "i:p"),
-    "reads or writes at index": ("4x6", "3", "4x3", "(i,k+k) (k) (i,k)", "i:p k:p"),
+    "reads or writes at index": ("4x6", "3", "4x3", "(i,k-k*2+4) (k) (i,k)", "i:p k:p"),
+    "reads along a sum of loops": ("6", "3", "4x3", "(i+k) (k) (i,k)", "i:p k:p"),
+    "has windows of 17 elements; at most 16": ("20", "17", "4", "(i+k) (k) (i)", "i:p k:r"),
+    "writes not all elements": ("4x3", "3", "4x6", "(i,k) (k) (i,k*2)", "i:p k:p"),
 }
 
 
