@@ -38,8 +38,8 @@ class ConvertStablehloToKernelPass(ModulePass):
     What a function calls takes the place of the calls; private functions that nobody calls any more
     are gone. Constants are computed, broadcasts left to the operators that have them. Booleans
     become tensors of zeros and ones, integers numbers in f32, and they are refused where they might
-    not be exact. `erfc`, `log_plus_one` and `exponential_minus_one` are formulas in f32, with its
-    roundoff as absolute error. Functions without operations of StableHLO stay as they are.
+    not be exact. `erfc` is a formula in f32, with its roundoff as absolute error. Functions without
+    operations of StableHLO stay as they are.
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions

@@ -8,7 +8,7 @@ from typing import Any, cast
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.fx_constants import add_masks, constants_of
-from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
+from mirage_mlir.frameworks.fx_graph import FxImporter, only_become_f32, unsupported
 from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
 
@@ -163,11 +163,14 @@ class _CallImporter:
         for node, kind in zip(nodes, types, strict=True):
             source = self._sources[node]
             name = _unique(self._name(node), used)
+            stored = kind or masks_as
             if kind is None and not self._importer.is_mask(node):
-                raise _integers(node, name)
-            converted = None if kind else getattr(torch, masks_as.array_name)
+                if not only_become_f32(node):
+                    raise _integers(node, name)
+                stored = ElementType.F32
+            converted = None if kind else getattr(torch, stored.array_name)
             constant = source.parameter is not None
-            self._importer.add_input(node, kind or masks_as, name, constant=constant)
+            self._importer.add_input(node, stored, name, constant=constant)
             if converted is not None or node in self._made:
                 self.fixed.append(len(self.inputs))
             self.inputs.append((source, converted))
@@ -232,6 +235,6 @@ def _integers(node: Any, name: str) -> UnsupportedOperation:
     return unsupported(
         next(iter(node.users)),
         f"input '{name}' has element type {node.meta['val'].dtype}, for {', '.join(users)}; "
-        f"kernels take float16, bfloat16, float32 and masks (bool): look up embeddings and indices "
-        f"outside",
+        f"kernels take float16, bfloat16, float32, masks (bool), and integers that become "
+        f"float32: look up embeddings and indices outside",
     )

@@ -37,11 +37,15 @@ NEUTRAL = {
 
 UNARY: Mapping[str, Callable[[SSAValue], Operation]] = {
     "stablehlo.abs": kernel.ROW_OPS["abs"],
+    "stablehlo.cosine": kernel.ROW_OPS["cos"],
     "stablehlo.exponential": kernel.ExpOp,
+    "stablehlo.exponential_minus_one": kernel.ROW_OPS["expm1"],
     "stablehlo.log": kernel.LogOp,
+    "stablehlo.log_plus_one": kernel.ROW_OPS["log1p"],
     "stablehlo.logistic": kernel.SigmoidOp,
     "stablehlo.negate": kernel.ROW_OPS["neg"],
     "stablehlo.rsqrt": kernel.RsqrtOp,
+    "stablehlo.sine": kernel.ROW_OPS["sin"],
     "stablehlo.sqrt": kernel.SqrtOp,
     "stablehlo.tanh": kernel.TanhOp,
     "chlo.erf": kernel.ROW_OPS["erf"],
@@ -151,20 +155,6 @@ def _in_f32(
     value = emit.value(inputs[0])
     one = emit.steps.constant(1.0, value)
     return emit.result(emit.steps.like(make(emit.steps.widen(value), one), value))
-
-
-def _log_plus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    def make(x: SSAValue, one: SSAValue) -> SSAValue:
-        return emit.add(kernel.LogOp(emit.steps.plus(x, one)))
-
-    return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
-
-
-def _exponential_minus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    def make(x: SSAValue, one: SSAValue) -> SSAValue:
-        return emit.steps.minus(emit.add(kernel.ExpOp(x)), one)
-
-    return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
 
 
 def _erfc(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
@@ -353,9 +343,7 @@ RULES: Mapping[str, Rule] = {
     "stablehlo.clamp": _clamp,
     "stablehlo.compare": _compare,
     "stablehlo.convert": _convert,
-    "stablehlo.exponential_minus_one": _exponential_minus_one,
     "stablehlo.is_finite": _is_finite,
-    "stablehlo.log_plus_one": _log_plus_one,
     "stablehlo.not": _not,
     "stablehlo.power": _power,
     "stablehlo.select": _select,
