@@ -70,6 +70,7 @@ from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 
 UNARY = {
     "abs": "The absolute value, elementwise.",
+    "cosine": "The cosine, elementwise.",
     "exponential": "`e^x`, elementwise.",
     "exponential_minus_one": "`e^x - 1`, elementwise.",
     "log": "The natural logarithm, elementwise.",
@@ -79,6 +80,7 @@ UNARY = {
     "not": "The complement, elementwise: of booleans their negation.",
     "rsqrt": "`1 / sqrt(x)`, elementwise.",
     "sign": "-1, 1, or `x` where it is a zero or NaN, elementwise.",
+    "sine": "The sine, elementwise.",
     "sqrt": "The square root, elementwise.",
     "tanh": "The hyperbolic tangent, elementwise.",
 }

@@ -59,7 +59,7 @@ class RegisteredOperator:
     An operator, and the one of its gradients; `operator` says of what.
 
     `call` is the function on tensors, `kernel` what it runs. Where there is a `no_gradient`, a
-    backward pass raises that.
+    backward pass raises that. The `fixed` inputs, by number, get no gradient.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class RegisteredOperator:
         target: str,
         options: SearchOptions,
         no_gradient: Diagnostic | None = None,
+        fixed: Sequence[int] = (),
     ) -> None:
         self._graph, self._target, self._options = graph, target, options
         self._no_gradient = no_gradient
@@ -79,15 +80,18 @@ class RegisteredOperator:
         forward, results = _schema(len(inputs)), _schema(len(outputs))
         self.call = _define(name, f"{forward} -> {results}", self._run, outputs)
         takes = _schema(len(inputs) + len(outputs))
-        self._gradient = _define(
-            f"{name}_backward", f"{takes} -> {forward}", self._run_backward, inputs
-        )
+        every = [*range(len(inputs))]
+        self._varied = [number for number in every if number not in fixed] or every
+        gives = [inputs[number] for number in self._varied]
+        schema = f"{takes} -> {_schema(len(gives))}"
+        self._gradient = _define(f"{name}_backward", schema, self._run_backward, gives)
         self.call.register_autograd(self._backward, setup_context=_keep_inputs)
 
     @cached_property
     def _backward_kernel(self) -> CompiledKernel:
         with failures_at_line(self._graph, "its gradient"):
-            return self._graph.backward().superoptimize(self._target, **self._options)
+            inputs = [self._graph.inputs[number] for number in self._varied]
+            return self._graph.backward(*inputs).superoptimize(self._target, **self._options)
 
     def _run(self, *tensors: Any) -> Any:
         # As torch's operators, which take tensors however these lie.
@@ -103,7 +107,10 @@ class RegisteredOperator:
             torch.zeros_like(like) if gradient is None else gradient
             for gradient, like in zip(gradients, ctx.results, strict=True)
         ]
-        return self._gradient(*ctx.saved_tensors, *given)
+        found: Any = self._gradient(*ctx.saved_tensors, *given)
+        listed = (found,) if isinstance(found, torch.Tensor) else found
+        of = dict(zip(self._varied, listed, strict=True))
+        return tuple(of.get(number) for number in range(len(ctx.saved_tensors)))
 
 
 def _keep_inputs(ctx: Any, inputs: Sequence[Any], output: Any) -> None:

@@ -38,8 +38,8 @@ class ConvertStablehloToKernelPass(ModulePass):
     Calls are inlined, and private functions that nobody calls any more are erased. Constants are
     folded; broadcasts become implicit where the operator that uses them broadcasts itself. Booleans
     become tensors of zeros and ones, integers become numbers in f32; they are refused where they
-    might not be exact. `erfc`, `log_plus_one` and `exponential_minus_one` become formulas in f32,
-    with its roundoff as absolute error. Functions without StableHLO operations stay as they are.
+    might not be exact. `erfc` becomes a formula in f32, with its roundoff as
+    absolute error. Functions without StableHLO operations stay as they are.
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions

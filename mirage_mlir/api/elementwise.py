@@ -122,6 +122,22 @@ class ElementwiseOperators(GraphBuilder):
         """The error function."""
         return self._add(ROW_OPS["erf"], self._value(x))
 
+    def expm1(self, x: Tensor) -> Tensor:
+        """`e ** x - 1`, right for small `x` too."""
+        return self._add(ROW_OPS["expm1"], self._value(x))
+
+    def log1p(self, x: Tensor) -> Tensor:
+        """`log(1 + x)`, right for small `x` too."""
+        return self._add(ROW_OPS["log1p"], self._value(x))
+
+    def sin(self, x: Tensor) -> Tensor:
+        """The sine, of radians within 2 ** 20 of zero; NaN beyond."""
+        return self._add(ROW_OPS["sin"], self._value(x))
+
+    def cos(self, x: Tensor) -> Tensor:
+        """The cosine, of radians within 2 ** 20 of zero; NaN beyond."""
+        return self._add(ROW_OPS["cos"], self._value(x))
+
     def softcap(self, x: Tensor, cap: float) -> Tensor:
         """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""
         return self._add(ROW_OPS["softcap"], self._value(x), finite(cap, "cap"))

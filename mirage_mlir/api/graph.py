@@ -114,6 +114,11 @@ class KernelGraph(ElementwiseOperators, Reductions):
 
         return as_html(self._repr_svg_(), repr(self))
 
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The inputs, in their order."""
+        return tuple(map(self._tensor, self._block.args))
+
     def mark_output(self, *tensors: Tensor) -> None:
         """Make each of `tensors` a result, after those there are."""
         self._outputs.extend(self._value(tensor) for tensor in tensors)

@@ -19,7 +19,14 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from mirage_mlir.diagnostics import general_remark
-from mirage_mlir.driver.cache import MOST_BYTES, SERVER_VARIABLE, Cache, Key, is_whole
+from mirage_mlir.driver.cache import (
+    FOLDER_VARIABLE,
+    MOST_BYTES,
+    SERVER_VARIABLE,
+    Cache,
+    Key,
+    is_whole,
+)
 
 ResultT = TypeVar("ResultT")
 
@@ -176,7 +183,8 @@ def _without_password(address: str) -> str:
 def _client(address: str) -> Any:
     if not address.startswith(("redis://", "rediss://", "unix://")):
         raise CacheError(
-            f"{SERVER_VARIABLE}={_without_password(address)} is no address of a server; one is redis://HOST:PORT"
+            f"{SERVER_VARIABLE}={_without_password(address)} is no address of a server; "
+            f"one is redis://HOST:PORT, and a folder is what {FOLDER_VARIABLE} names"
         )
     if find_spec("redis") is None:
         raise CacheError(f"{SERVER_VARIABLE} needs redis: pip install 'mirage_mlir[redis]'")

@@ -210,13 +210,31 @@ class _Group:
         found = self._tolerances
         for number in range(OTHER_RUNS):
             domain = FloatDomain(rounding=True, luck=[self._gate.seed, 8, number])
-            own = run(self._gate.reference, domain, self._inputs)
+            own = run(self._gate.reference, domain, self._moved(number))
             others = self._tolerated(self._errors(own))
             found = [
                 [max(pair) if isfinite(pair[1]) else pair[0] for pair in zip(*each, strict=True)]
                 for each in zip(found, others, strict=True)
             ]
         return found
+
+    def _moved(self, number: int) -> list[Tensor[Floats]]:
+        """
+        The inputs with those in f32 within a roundoff of what they are.
+
+        A sum whose terms nearly cancel is as uncertain as that: the program's order may be lucky.
+        """
+        random = np.random.default_rng([self._gate.seed, 9, number])
+
+        def moved(array: Floats) -> Floats:
+            factors = 1 + ROUNDOFF["f32"] * random.uniform(-1, 1, array.shape)
+            return (array * factors).astype(array.dtype)
+
+        arguments = self._gate.reference.body.block.args
+        return [
+            each.mapped(moved) if element_type_of(argument.type) == "f32" else each
+            for argument, each in zip(arguments, self._inputs, strict=True)
+        ]
 
     def _tolerated(self, errors: list[list[float]]) -> list[list[float]]:
         """The errors that candidates may have, for those of the program."""

@@ -7,10 +7,16 @@ from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.frameworks.fx_call import FxCall, handles, is_number
 from mirage_mlir.runtime.element_types import ElementType
 
-UNARY = ["exp", "log", "sqrt", "rsqrt", "sigmoid", "silu", "relu", "tanh", "erf", "abs", "neg"]
+UNARY = [
+    *("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sigmoid", "silu", "relu", "tanh", "erf"),
+    *("sin", "cos", "abs", "neg"),
+]
 """Functions of one tensor that have the same name in ATen and in a graph."""
 
 BINARY = {"maximum.default": "max", "minimum.default": "min"}
+
+SOFTPLUS_THRESHOLD = 15
+"""`exp(-15)` is below the last place of 15 in f32, so that softplus is `x` beyond it."""
 
 PREDICATES = ["eq", "ne", "lt", "le", "gt", "ge"]
 
@@ -97,6 +103,43 @@ def leaky_relu(call: FxCall, x: Any, negative_slope: float = 0.01) -> Tensor:
     given = call.tensor(x)
     scaled = call.graph.scale(given, negative_slope)
     return call.graph.select(call.graph.compare(given, 0.0, "gt"), given, scaled)
+
+
+@handles("elu.default")
+def elu(call: FxCall, x: Any, alpha: float = 1, scale: float = 1, rate: float = 1) -> Tensor:
+    """`scale * x` where it is positive, and `scale * alpha * (exp(rate * x) - 1)` elsewhere."""
+    graph, given = call.graph, call.tensor(x, call.widest(x))
+    below = graph.expm1(graph.scale(graph.min(given, 0.0), rate))
+    return graph.add(graph.scale(graph.relu(given), scale), graph.scale(below, scale * alpha))
+
+
+@handles("softplus.default")
+def softplus(call: FxCall, x: Any, beta: float = 1, threshold: float = 20) -> Tensor:
+    """`log(1 + exp(beta * x)) / beta`; beyond a threshold of 20 or more that is `x` in f32."""
+    if threshold < SOFTPLUS_THRESHOLD:
+        raise ValueError(f"a threshold of softplus below {SOFTPLUS_THRESHOLD} is not supported")
+    graph, given = call.graph, call.tensor(x, ElementType.F32)
+    scaled = graph.scale(given, beta)
+    tail = graph.log1p(graph.exp(graph.neg(graph.abs(scaled))))
+    return graph.scale(graph.add(graph.relu(scaled), tail), 1 / beta)
+
+
+@handles("log_sigmoid_forward.default")
+def log_sigmoid(call: FxCall, x: Any) -> tuple[Tensor | None, ...]:
+    """`-log(1 + exp(-x))`, and what only torch's backward pass reads."""
+    graph, given = call.graph, call.tensor(x, ElementType.F32)
+    tail = graph.log1p(graph.exp(graph.neg(graph.abs(given))))
+    return graph.cast(graph.sub(graph.min(given, 0.0), tail), call.dtype), None
+
+
+@handles("xlogy.Tensor")
+def xlogy(call: FxCall, x: Any, y: Any) -> Tensor:
+    """`x * log(y)`, and 0 where `x` is."""
+    kind, graph = call.widest(x, y), call.graph
+    given = call.tensor(x, kind)
+    # Not log(0), which is no number times 0.
+    is_zero = graph.compare(given, 0.0, "eq")
+    return graph.mul(given, graph.log(graph.select(is_zero, 1.0, call.tensor(y, kind))))
 
 
 @handles("gelu.default")

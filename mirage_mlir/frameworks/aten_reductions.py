@@ -34,6 +34,34 @@ def reduce_mean(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) -
     return _reduced(call, call.graph.reduce_mean, x, dims)
 
 
+@handles("smooth_l1_loss.default")
+def smooth_l1_loss(
+    call: FxCall, x: Any, target: Any, reduction: int = 1, beta: float = 1.0
+) -> Tensor:
+    """Of the distance: its square over `2 * beta` up to `beta`, then itself less `beta / 2`."""
+    return _loss(call, x, target, reduction, beta, 1.0 if beta == 0 else 1 / beta)
+
+
+@handles("huber_loss.default")
+def huber_loss(call: FxCall, x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> Tensor:
+    """`delta` times the same."""
+    return _loss(call, x, target, reduction, delta, 1.0)
+
+
+def _loss(call: FxCall, x: Any, target: Any, reduction: int, limit: float, factor: float) -> Tensor:
+    """`factor * (m^2 / 2 + limit * (d - m))` of the distance d; m is d, but `limit` at most."""
+    graph, kind = call.graph, ElementType.F32
+    distance = graph.abs(graph.sub(call.tensor(x, kind), call.tensor(target, kind)))
+    near = graph.min(distance, limit)
+    far = graph.scale(graph.sub(distance, near), limit if limit else 1.0)
+    each = graph.scale(graph.add(graph.scale(graph.square(near), 0.5), far), factor)
+    if reduction == 0 or not each.dims:
+        return graph.cast(each, call.dtype)
+    reduce = graph.reduce_mean if reduction == 1 else graph.reduce_sum
+    made = reduce(each, [*range(len(each.dims))])
+    return graph.cast(_shaped(call, made), call.dtype)
+
+
 @handles("amax.default", "max.default")
 def reduce_max(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) -> Tensor:
     """The maximum over `dims`."""

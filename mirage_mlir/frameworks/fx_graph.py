@@ -27,9 +27,7 @@ HINTS = {
     r"conv|pool|upsample": "there are no windows: call it outside",
     r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
     r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
-    r"cos|sin|tan": "compute it outside, and give it as an argument, as rotary tables are",
-    r"log1p|softplus": "log(1 + x) is there, where its error near 0 is none",
-    r"expm1|elu": "exp(x) - 1 is there, where its error near 0 is none",
+    r"a?(cos|sin|tan)": "of these there are sin, cos and tanh",
     r"floor|ceil|round|trunc|remainder|fmod": "there is no rounding to integers",
 }
 """What would help, by a pattern of the operator's name."""
@@ -54,9 +52,27 @@ _INTEGERS = {
 """Operators on integers that are exact on the integers of a floating-point type."""
 
 
+_VIEWS = {"view", "unsqueeze", "squeeze", "expand", "permute", "transpose", "slice", "select"}
+"""Operators that read integers and give the same."""
+
+_CONVERTING = {"_to_copy", "prims.convert_element_type", "add", "sub", "rsub", "mul", "div"}
+"""Operators that convert integers to their result's type before all else."""
+
+
 def unsupported(node: Any, message: str) -> UnsupportedOperation:
     """The error about `node`, at the user's line."""
     return UnsupportedOperation(diagnostic_at(location_of(node), Severity.ERROR, message))
+
+
+def only_become_f32(node: Any) -> bool:
+    """Whether nothing but what converts it to float32 reads a tensor of integers."""
+    for user in node.users:
+        name = name_of(user).rpartition(".")[0] if user.op == "call_function" else ""
+        if (name in _VIEWS and only_become_f32(user)) or name == "_assert_tensor_metadata":
+            continue
+        if name not in _CONVERTING or user.meta["val"].dtype != torch.float32:
+            return False
+    return True
 
 
 def name_of(node: Any) -> str:
@@ -90,6 +106,8 @@ class FxImporter:
         dims = [int(size) for size in node.meta["val"].shape]
         try:
             self._inputs[node] = self.graph.new_input(dims, kind, constant=constant, name=name)
+            # Of integers: those that `only_become_f32`.
+            self._largest[node] = counts_to(ElementType.F32)
         except ValueError as error:
             raise unsupported(node, f"input '{name}': {error}") from error
 

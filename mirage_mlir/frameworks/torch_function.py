@@ -83,7 +83,7 @@ class TorchCall:
     ) -> None:
         self._program, self._call = program, call
         refusal = None if call.stopped is None else _no_gradient(*call.stopped)
-        self._operator = RegisteredOperator(call.graph, target, options, refusal)
+        self._operator = RegisteredOperator(call.graph, target, options, refusal, fixed=call.fixed)
 
     @property
     def graph(self) -> KernelGraph:

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
-from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
+from mirage_mlir.frameworks.fx_constants import add_masks, constants_of
+from mirage_mlir.frameworks.fx_graph import FxImporter, only_become_f32, unsupported
 from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
 
@@ -51,6 +52,7 @@ class ImportedCall:
     Args:
         graph: the program in the kernel dialect.
         inputs: what its inputs are, each with the type that masks are converted to, or None.
+        fixed: the inputs, by number, that never get a gradient: masks, and what torch made before.
         results: the leaves of what the function returns.
         structure: of what it returns.
         stopped: the line of the first operator that lets no gradient through, or None.
@@ -58,6 +60,7 @@ class ImportedCall:
 
     graph: KernelGraph
     inputs: list[tuple[Source, Any]]
+    fixed: tuple[int, ...]
     results: list[ImportedResult]
     structure: Any
     stopped: tuple[str, int, int] | None
@@ -81,7 +84,14 @@ def import_call(
     traced = trace(program, leaves, structure)
     importer = _CallImporter(traced, KernelGraph(name))
     results = importer.results(traced.values)
-    return ImportedCall(importer.graph, importer.inputs, results, traced.structure, traced.stopped)
+    return ImportedCall(
+        importer.graph,
+        importer.inputs,
+        tuple(importer.fixed),
+        results,
+        traced.structure,
+        traced.stopped,
+    )
 
 
 class _CallImporter:
@@ -89,15 +99,20 @@ class _CallImporter:
 
     def __init__(self, traced: Trace, graph: KernelGraph) -> None:
         self.graph, self.inputs = graph, list[tuple[Source, Any]]()
+        self.fixed: list[int] = []
         self._exported, self._names = traced.exported, traced.names
         self._importer = FxImporter(graph)
         self._nodes = {node.name: node for node in self._exported.graph.nodes}
         self._sources = self._sources_of_placeholders()
         self._refuse_mutations()
+        add_masks(self._exported.graph)
+        made = constants_of(self._exported.graph)
+        self._sources |= {node: Source(constant=value) for node, value in made.items()}
+        self._made = frozenset(made)
         needed = self._needed()
         self._add_inputs([each for each in self._sources if each in needed])
         for node in self._exported.graph.nodes:
-            if node in needed:
+            if node in needed and node not in self._sources:
                 self._importer.run(node)
 
     def _sources_of_placeholders(self) -> dict[Any, Source]:
@@ -136,7 +151,8 @@ class _CallImporter:
             node = waiting.pop()
             if node not in found:
                 found.add(node)
-                waiting.extend(node.all_input_nodes)
+                if node not in self._sources:
+                    waiting.extend(node.all_input_nodes)
         return found
 
     def _add_inputs(self, nodes: Sequence[Any]) -> None:
@@ -147,11 +163,16 @@ class _CallImporter:
         for node, kind in zip(nodes, types, strict=True):
             source = self._sources[node]
             name = _unique(self._name(node), used)
+            stored = kind or masks_as
             if kind is None and not self._importer.is_mask(node):
-                raise _integers(node, name)
-            converted = None if kind else getattr(torch, masks_as.array_name)
+                if not only_become_f32(node):
+                    raise _integers(node, name)
+                stored = ElementType.F32
+            converted = None if kind else getattr(torch, stored.array_name)
             constant = source.parameter is not None
-            self._importer.add_input(node, kind or masks_as, name, constant=constant)
+            self._importer.add_input(node, stored, name, constant=constant)
+            if converted is not None or node in self._made:
+                self.fixed.append(len(self.inputs))
             self.inputs.append((source, converted))
 
     def _name(self, node: Any) -> str:
@@ -214,6 +235,6 @@ def _integers(node: Any, name: str) -> UnsupportedOperation:
     return unsupported(
         next(iter(node.users)),
         f"input '{name}' has element type {node.meta['val'].dtype}, for {', '.join(users)}; "
-        f"kernels take float16, bfloat16, float32 and masks (bool): look up embeddings and indices "
-        f"outside",
+        f"kernels take float16, bfloat16, float32, masks (bool), and integers that become "
+        f"float32: look up embeddings and indices outside",
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mirage_mlir.field import products
 from mirage_mlir.float_formats import FORMATS, FloatFormat
 from mirage_mlir.interpreters.domain import AnyArray, ElementType, joined
-from mirage_mlir.operators.elementwise import FunctionName
+from mirage_mlir.operators.elementwise import LARGEST_ANGLE, FunctionName
 
 Floats = NDArray[np.floating[Any]]
 
@@ -75,6 +75,11 @@ def _erf(x: Floats) -> Floats:
     return np.array([math.erf(value) for value in values], x.dtype).reshape(x.shape)
 
 
+def _within(function: Callable[[Floats], Floats], limit: float) -> Callable[[Floats], Floats]:
+    """A function that is no number beyond a limit."""
+    return lambda x: np.where(np.abs(x) <= limit, function(x), x.dtype.type(np.nan))
+
+
 def _sigmoid(x: Floats) -> Floats:
     return 1 / (1 + np.exp(-x))
 
@@ -87,6 +92,10 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
     "sigmoid": _sigmoid,
     "tanh": np.tanh,
     "erf": _erf,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "sin": _within(np.sin, LARGEST_ANGLE),
+    "cos": _within(np.cos, LARGEST_ANGLE),
 }
 
 

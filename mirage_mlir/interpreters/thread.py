@@ -15,10 +15,14 @@ from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.operators.elementwise import FunctionName
 
 FUNCTIONS: dict[type[Operation], FunctionName] = {
+    math.CosOp: "cos",
     math.ErfOp: "erf",
+    math.ExpM1Op: "expm1",
     math.ExpOp: "exp",
+    math.Log1pOp: "log1p",
     math.LogOp: "log",
     math.RsqrtOp: "rsqrt",
+    math.SinOp: "sin",
     math.SqrtOp: "sqrt",
     math.TanhOp: "tanh",
 }

@@ -21,8 +21,23 @@ from mirage_mlir.field.rational import simplest_rational
 
 V = TypeVar("V")
 
-FunctionName = Literal["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf"]
+FunctionName = Literal[
+    "exp",
+    "log",
+    "sqrt",
+    "rsqrt",
+    "sigmoid",
+    "tanh",
+    "erf",
+    "expm1",
+    "log1p",
+    "sin",
+    "cos",
+]
 """The functions of one number that all interpretations have; others are made of them."""
+
+LARGEST_ANGLE = 2.0**20
+"""Of sin and cos: up to it code finds the part of a turn with all digits of f32."""
 
 Value = float | str
 """A parameter of an operator: a number, or one of some words."""
@@ -108,6 +123,10 @@ CodeName = Literal[
     "math.rsqrt",
     "math.tanh",
     "math.erf",
+    "math.expm1",
+    "math.log1p",
+    "math.sin",
+    "math.cos",
     "math.powf",
 ]
 """The operations on f32 that code consists of: those that thread graphs are interpreted with."""

@@ -300,6 +300,10 @@ UNARY = (
         "math.erf",
         "The error function, `2 / sqrt(pi)` times the integral of `e^-t^2` from 0 to `x`",
     ),
+    _function("expm1", "math.expm1", "`e^x - 1`, right for small `x` too"),
+    _function("log1p", "math.log1p", "`log(1 + x)`, right for small `x` too"),
+    _function("sin", "math.sin", "The sine of `x` in radians; NaN beyond 2^20, to either side"),
+    _function("cos", "math.cos", "The cosine of `x` in radians; NaN beyond 2^20, to either side"),
     Unary(
         name="gelu",
         formula='The Gaussian error linear unit; `approximate` is "none" or "tanh"',

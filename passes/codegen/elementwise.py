@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, thread, threadblock
 from mirage_mlir.passes.analysis.tile_attributes import is_merge, registers_of
+from mirage_mlir.passes.codegen import series
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter
@@ -122,6 +123,10 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
     math.PowFOp: _power,
     math.TanhOp: _tanh,
     math.ErfOp: _erf,
+    math.ExpM1Op: series.expm1,
+    math.Log1pOp: series.log1p,
+    math.SinOp: series.sin,
+    math.CosOp: series.cos,
 }
 """Functions that have no instruction of their own."""
 

@@ -7,6 +7,7 @@ without another word.
 Source: Griewank and Walther, "Evaluating Derivatives" (2008), section 3.1 (forward mode).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import pi, sqrt
@@ -188,27 +189,29 @@ class Duals:
     def function(self, name: FunctionName, x: Dual) -> Dual:
         """`f(x)' = f'(x) x'`."""
         value = self._of.function(name, x.value)
-        return Dual(value, self._of.multiply(self._slope(name, x.value, value), x.derivative))
+        slope = SLOPES[name](self._of, x.value, value)
+        return Dual(value, self._of.multiply(slope, x.derivative))
 
-    def _slope(self, name: FunctionName, x: Term, value: Term) -> Term:
-        """The derivative of a function at `x`, where it is `value`."""
-        of = self._of
-        match name:
-            case "exp":
-                return value
-            case "log":
-                return of.divide(ONE, x)
-            case "sqrt":
-                return of.divide(Fraction(1, 2), value)
-            case "rsqrt":
-                return of.scale(of.divide(value, x), Fraction(-1, 2))
-            case "sigmoid":
-                return of.multiply(value, of.subtract(ONE, value))
-            case "tanh":
-                return of.subtract(ONE, of.multiply(value, value))
-            case "erf":
-                bell = of.function("exp", of.scale(of.multiply(x, x), -ONE))
-                return of.scale(bell, Fraction(2 / sqrt(pi)))
+
+def _bell(of: Numbers, x: Term, value: Term) -> Term:
+    bell = of.function("exp", of.scale(of.multiply(x, x), -ONE))
+    return of.scale(bell, Fraction(2 / sqrt(pi)))
+
+
+SLOPES: dict[FunctionName, Callable[[Numbers, Term, Term], Term]] = {
+    "exp": lambda of, x, value: value,
+    "log": lambda of, x, value: of.divide(ONE, x),
+    "sqrt": lambda of, x, value: of.divide(Fraction(1, 2), value),
+    "rsqrt": lambda of, x, value: of.scale(of.divide(value, x), Fraction(-1, 2)),
+    "sigmoid": lambda of, x, value: of.multiply(value, of.subtract(ONE, value)),
+    "tanh": lambda of, x, value: of.subtract(ONE, of.multiply(value, value)),
+    "erf": _bell,
+    "expm1": lambda of, x, value: of.add(value, ONE),
+    "log1p": lambda of, x, value: of.divide(ONE, of.add(x, ONE)),
+    "sin": lambda of, x, value: of.function("cos", x),
+    "cos": lambda of, x, value: of.scale(of.function("sin", x), -ONE),
+}
+"""The derivative of each function at `x`, where it is `value`."""
 
 
 def derivative(steps: Steps, op: Operation, row: Row, number: int) -> Term:

@@ -32,6 +32,7 @@ FLOATS = {
     "arith.negf": "stablehlo.negate",
     "arith.subf": "stablehlo.subtract",
     "math.absf": "stablehlo.abs",
+    "math.cos": "stablehlo.cosine",
     "math.erf": "chlo.erf",
     "math.erfc": "chlo.erfc",
     "math.exp": "stablehlo.exponential",
@@ -41,6 +42,7 @@ FLOATS = {
     "math.log1p": "stablehlo.log_plus_one",
     "math.powf": "stablehlo.power",
     "math.rsqrt": "stablehlo.rsqrt",
+    "math.sin": "stablehlo.sine",
     "math.sqrt": "stablehlo.sqrt",
     "math.tanh": "stablehlo.tanh",
 }

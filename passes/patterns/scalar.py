@@ -32,6 +32,10 @@ OPERATIONS: dict[CodeName, Callable[..., Operation]] = {
     "math.rsqrt": math.RsqrtOp,
     "math.tanh": math.TanhOp,
     "math.erf": math.ErfOp,
+    "math.expm1": math.ExpM1Op,
+    "math.log1p": math.Log1pOp,
+    "math.sin": math.SinOp,
+    "math.cos": math.CosOp,
     "math.powf": math.PowFOp,
 }
 """What the names in the code of operators stand for."""

@@ -42,11 +42,15 @@ NEUTRAL = {
 
 UNARY: Mapping[str, Callable[[SSAValue], Operation]] = {
     "stablehlo.abs": kernel.ROW_OPS["abs"],
+    "stablehlo.cosine": kernel.ROW_OPS["cos"],
     "stablehlo.exponential": kernel.ExpOp,
+    "stablehlo.exponential_minus_one": kernel.ROW_OPS["expm1"],
     "stablehlo.log": kernel.LogOp,
+    "stablehlo.log_plus_one": kernel.ROW_OPS["log1p"],
     "stablehlo.logistic": kernel.SigmoidOp,
     "stablehlo.negate": kernel.ROW_OPS["neg"],
     "stablehlo.rsqrt": kernel.RsqrtOp,
+    "stablehlo.sine": kernel.ROW_OPS["sin"],
     "stablehlo.sqrt": kernel.SqrtOp,
     "stablehlo.tanh": kernel.TanhOp,
     "chlo.erf": kernel.ROW_OPS["erf"],
@@ -152,20 +156,6 @@ def _in_f32(
     return emit.result(emit.steps.like(make(emit.steps.widen(value), one), value))
 
 
-def _log_plus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    def make(x: SSAValue, one: SSAValue) -> SSAValue:
-        return emit.add(kernel.LogOp(emit.steps.plus(x, one)))
-
-    return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
-
-
-def _exponential_minus_one(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    def make(x: SSAValue, one: SSAValue) -> SSAValue:
-        return emit.steps.minus(emit.add(kernel.ExpOp(x)), one)
-
-    return _folded(emit, op, inputs) or _in_f32(emit, inputs, make)
-
-
 def _erfc(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     def make(x: SSAValue, one: SSAValue) -> SSAValue:
         return emit.steps.minus(one, emit.add(kernel.ROW_OPS["erf"](x)))
@@ -246,8 +236,6 @@ RULES: Mapping[str, Rule] = {
     **booleans.RULES,
     "stablehlo.clamp": _clamp,
     "stablehlo.convert": _convert,
-    "stablehlo.exponential_minus_one": _exponential_minus_one,
-    "stablehlo.log_plus_one": _log_plus_one,
     "stablehlo.power": _power,
     "stablehlo.remainder": _remainder,
     "stablehlo.sign": _sign,

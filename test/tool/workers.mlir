@@ -12,7 +12,7 @@
 // RAY: mirage-opt: error: --workers: a Ray cluster needs Ray: pip install 'mirage_mlir[ray]' (it is missing)
 
 // RUN: sh -c 'MIRAGE_CACHE=localhost mirage-opt --profile --superoptimize %s; test $? = 2' 2>&1 | filecheck %s --check-prefix=CACHE
-// CACHE: mirage-opt: error: MIRAGE_CACHE=localhost is no address of a server; one is redis://HOST:PORT
+// CACHE: mirage-opt: error: MIRAGE_CACHE=localhost is no address of a server; one is redis://HOST:PORT, and a folder is what MIRAGE_CACHE_DIR names
 
 func.func @f(%x: tensor<4x64xf16>) -> tensor<4x64xf16> {
   %y = kernel.silu %x : (tensor<4x64xf16>) -> tensor<4x64xf16>

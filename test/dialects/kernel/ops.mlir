@@ -44,6 +44,14 @@ func.func @unary(%a: tensor<4x8xbf16>) {
   %abs = kernel.abs %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %erf = kernel.erf %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %erf = kernel.erf %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %expm1 = kernel.expm1 %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %expm1 = kernel.expm1 %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %log1p = kernel.log1p %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %log1p = kernel.log1p %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %sin = kernel.sin %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %sin = kernel.sin %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %cos = kernel.cos %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %cos = kernel.cos %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %log = kernel.log %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>

@@ -5,6 +5,8 @@
 func.func @unary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>) {
   // CHECK: %abs = "stablehlo.abs"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %abs = "stablehlo.abs"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %cosine = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %cosine = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %exponential = "stablehlo.exponential"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %exponential = "stablehlo.exponential"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %exponential_minus_one = "stablehlo.exponential_minus_one"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -21,6 +23,8 @@ func.func @unary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>) {
   %sign = "stablehlo.sign"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %sine = "stablehlo.sine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %sine = "stablehlo.sine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %sqrt = "stablehlo.sqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %sqrt = "stablehlo.sqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %tanh = "stablehlo.tanh"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>

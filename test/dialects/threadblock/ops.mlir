@@ -33,6 +33,14 @@ func.func @tiles() {
   %abs = threadblock.abs %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %erf = threadblock.erf %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %erf = threadblock.erf %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %expm1 = threadblock.expm1 %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %expm1 = threadblock.expm1 %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %log1p = threadblock.log1p %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %log1p = threadblock.log1p %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %sin = threadblock.sin %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %sin = threadblock.sin %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %cos = threadblock.cos %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %cos = threadblock.cos %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %log = threadblock.log %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>

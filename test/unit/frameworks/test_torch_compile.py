@@ -21,7 +21,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     from mirage_mlir.frameworks import torch_function
 
     class AsWritten:
-        def __init__(self, graph: mi.KernelGraph, *_: object) -> None:
+        def __init__(self, graph: mi.KernelGraph, *_: object, **named: object) -> None:
             found.append(graph.name)
             self.kernel, self.call = None, lambda *tensors: tensors[0] * 2
 

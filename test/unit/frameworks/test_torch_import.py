@@ -215,8 +215,8 @@ def of_line(function: Callable[..., Any], *args: Any) -> str:
     return said
 
 
-def cosine(x: Any) -> Any:
-    return x.cos()
+def arc(x: Any) -> Any:
+    return x.atan()
 
 
 def embedding(ids: Any, x: Any) -> Any:
@@ -252,7 +252,7 @@ def infinite(x: Any) -> Any:
 
 
 REFUSED = {
-    cosine: "aten.cos.default is no operator of the kernel dialect; compute it outside",
+    arc: "aten.atan.default is no operator of the kernel dialect; of these there are sin, cos",
     double: "element type torch.float64 is not supported; supported are float16",
     dropout: "no random numbers: call eval()",
     counted: "aten.sum.dim_IntList on integers is not supported",

@@ -69,7 +69,7 @@ PROGRAMS: dict[str, Build] = {
     },
     **{
         name: unary(lambda g, x, name=name: getattr(g, name)(x - 1.0))
-        for name in ("neg", "abs", "erf", "relu")
+        for name in ("neg", "abs", "erf", "relu", "expm1", "sin", "cos")
     },
     "max": binary(lambda g, x, y: g.max(x, y)),
     "min": binary(lambda g, x, y: g.min(x, y)),

@@ -1,0 +1,158 @@
+"""What a program of `torch.export` computes from no input: torch computes it once, beforehand."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+aten: Any = torch.ops.aten
+
+_PASSING = (
+    "view",
+    "_unsafe_view",
+    "reshape",
+    "_to_copy",
+    "clone",
+    "unsqueeze",
+    "squeeze",
+    "expand",
+)
+"""Operators that pass the elements of their operand on."""
+
+_WEIGHING = ("_softmax", "amax", "logsumexp")
+"""Operators on which an element of -inf has no influence."""
+
+
+def constants_of(graph: Any) -> dict[Any, Any]:
+    """
+    Tensors that are the same in each call, by the nodes that make them for the rest of `graph`.
+
+    A mask, a bias or a rotary table that is made of indices is one. Left out are integers, single
+    numbers, tensors all of whose elements are one number, and results of the program.
+    """
+    (output,) = (node for node in graph.nodes if node.op == "output")
+    results = {*output.all_input_nodes}
+    free = [node for node in graph.nodes if _is_free(node)]
+    known = dict.fromkeys(free)
+    inner = {node for node in free if all(user in known for user in node.users)}
+    made: dict[Any, Any] = {}
+    with torch.no_grad():
+        for node in free:
+            args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
+            made[node] = node.target(*args, **kwargs)
+    return {
+        node: made[node].contiguous()
+        for node in free
+        if node not in inner and node not in results and _is_worth(made[node])
+    }
+
+
+def add_masks(graph: Any) -> None:
+    """
+    Make masks that keep scores from a softmax or a maximum sums, in place.
+
+    `where(c, x, -inf)` becomes `x + where(c, 0, -inf)` where c is made from no input: a sum is part
+    of a kernel of attention. So becomes the mask of causal attention.
+    """
+    for node in list(graph.nodes):
+        if node.target is aten.where.self:
+            _add_mask(graph, node)
+        elif node.target is aten.scaled_dot_product_attention.default:
+            _add_causal_mask(graph, node)
+    graph.lint()
+
+
+def _add_mask(graph: Any, node: Any) -> None:
+    condition, *branches = node.args
+    low = [_is_lowest(each) for each in branches]
+    if low[0] == low[1] or not _is_free(condition) or not _only_weighs(node):
+        return
+    x = branches[low.index(False)]
+    like = node.meta["val"]
+    if _is_free(x) or x.meta["val"].dtype != like.dtype:
+        return
+    if torch.broadcast_shapes(x.meta["val"].shape, condition.meta["val"].shape) != like.shape:
+        return
+    with graph.inserting_before(node):
+        zero = _node(graph, node, aten.full.default, [], 0.0, dtype=like.dtype, device=like.device)
+        chosen = [branch if each else zero for branch, each in zip(branches, low, strict=True)]
+        bias = _node(graph, node, aten.where.self, condition, *chosen)
+        total = _node(graph, node, aten.add.Tensor, x, bias)
+    node.replace_all_uses_with(total)
+    graph.erase_node(node)
+
+
+def _add_causal_mask(graph: Any, node: Any) -> None:
+    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+    given = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+    if not given.get("is_causal") or given.get("attn_mask") is not None:
+        return
+    query, key = (given[name].meta["val"] for name in ("query", "key"))
+    sizes = [query.shape[-2], key.shape[-2]]
+    kind = {"dtype": query.dtype, "device": query.device}
+    with graph.inserting_before(node):
+        low = _node(graph, node, aten.full.default, sizes, float("-inf"), **kind)
+        bias = _node(graph, node, aten.triu.default, low, 1)
+    kept = {name: given.pop(name) for name in names if name in given}
+    kept.update(attn_mask=bias, is_causal=False)
+    kept.setdefault("dropout_p", 0.0)
+    node.args, node.kwargs = tuple(kept[name] for name in names), given
+
+
+def _node(graph: Any, like: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    """A new node, at the line of `like`."""
+    made = graph.call_function(target, args, kwargs)
+    made.meta = dict(like.meta)
+    values = torch.fx.node.map_arg((args, kwargs), _value_of)
+    with like.meta["val"].fake_mode:
+        made.meta["val"] = target(*values[0], **values[1])
+    return made
+
+
+def _value_of(node: Any) -> Any:
+    return node.meta["val"]
+
+
+def _is_free(node: Any) -> bool:
+    """Whether a value is made from no input, and the same each time."""
+    if not isinstance(node, torch.fx.Node) or node.op != "call_function":
+        return False
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return False
+    seeded = torch.Tag.nondeterministic_seeded in node.target.tags
+    alone = isinstance(node.meta.get("val"), torch.Tensor) and not seeded
+    return alone and all(map(_is_free, node.all_input_nodes))
+
+
+def _is_worth(value: Any) -> bool:
+    kinds = (torch.float16, torch.bfloat16, torch.float32, torch.bool)
+    if value.dtype not in kinds or value.numel() < 2:
+        return False
+    first = value.reshape(-1)[0]
+    return not bool((value == first).all())
+
+
+def _is_lowest(node: Any) -> bool:
+    """Whether all elements are -inf."""
+    while _is_free(node) and node.target.overloadpacket.__name__ in _PASSING:
+        node = node.args[0]
+    if not _is_free(node) or node.target not in (aten.full.default, aten.scalar_tensor.default):
+        return False
+    return _number_of(node.args) == float("-inf")
+
+
+def _number_of(args: Sequence[Any]) -> float:
+    return float(args[-1]) if isinstance(args[-1], int | float) else 0.0
+
+
+def _only_weighs(node: Any) -> bool:
+    """Whether all that reads a value gives an element of -inf no influence, nor a gradient."""
+    for user in node.users:
+        if user.op != "call_function" or not isinstance(user.target, torch._ops.OpOverload):
+            return False
+        name = user.target.overloadpacket.__name__
+        if name not in _WEIGHING and not (name in _PASSING and _only_weighs(user)):
+            return False
+    return True
