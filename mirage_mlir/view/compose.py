@@ -1,16 +1,15 @@
 """A scene of what is to be seen: the program beside the uGraphs, and what became of each part."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, function_named
-from mirage_mlir.equivalence.parts import numbered_values
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.view.became import became
 from mirage_mlir.view.facts import VERDICT, add_numbers, function_rows, kernel_rows
 from mirage_mlir.view.levels import FunctionScene
 from mirage_mlir.view.scene import PROGRAM, Scene
@@ -71,41 +70,7 @@ def _add_result(
             about = {**scene.nodes[place].details, **rows}
             scene.nodes[place] = replace(scene.nodes[place], details=about)
             add_numbers(scene, node, chosen.kernels[number])
-    _relate(scene, program, graph, list(became(seen.written, result)))
-
-
-def became(written: func.FuncOp, result: SeenResult) -> Iterator[tuple[Operation, int]]:
-    """
-    Operators of a program and the number of a kernel that computes them.
-
-    Where there is one kernel it computes all. Of several, the pairs that verification compares say
-    which values each kernel makes; an operator that leads to them from those of other kernels is
-    its part. Without pairs nothing is known.
-    """
-    kernels = [op for op in result.function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)]
-    operators = [op for op in written.body.block.ops if not isinstance(op, func.ReturnOp)]
-    if len(kernels) == 1:
-        yield from ((op, 0) for op in operators)
-        return
-    values, made = numbered_values(written), numbered_values(result.function)
-    pairs = [(values[one], made[two]) for part in result.pairs for one, two in part]
-    ends = {value for value, _ in pairs}
-    for number, each in enumerate(kernels):
-        mine = [value for value, counterpart in pairs if counterpart.owner is each]
-        leading = _leading_to(mine, ends)
-        yield from ((op, number) for op in operators if op in leading)
-
-
-def _leading_to(values: list[SSAValue], ends: set[SSAValue]) -> set[Operation]:
-    """The operators from the values of `ends` to `values`."""
-    found: set[Operation] = set()
-    ready = list(values)
-    while ready:
-        owner = ready.pop().owner
-        if isinstance(owner, Operation) and owner not in found:
-            found.add(owner)
-            ready += [operand for operand in owner.operands if operand not in ends]
-    return found
+    _relate(scene, program, graph, list(became(seen.written, result.function, result.pairs)))
 
 
 def _relate(

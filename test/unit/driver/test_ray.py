@@ -169,7 +169,9 @@ def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
     done = from_outside(nodes, tmp_path / "there")
     losing.join()
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [["the Ray cluster was lost"] * 2, [None] * 2]
+    problems, taken = json.loads(done.stdout)
+    assert all(problem.startswith("the Ray cluster was lost") for problem in problems)
+    assert taken == [None, None]
     kept = [path.read_text() for path in (tmp_path / "there").glob("*.json")]
     # But for those of the three GPUs that were on their way.
     assert sum('"microseconds":' in each for each in kept) >= len(readings(nodes.log)) - 3
