@@ -28,8 +28,15 @@ COLOURS = {
 GRADIENT = ("#ffffff", "#f9ab00")
 """From the least to the largest number."""
 
-VERDICTS = {"verified": "#ceead6", "NOT VERIFIED": "#fad2cf"}
+SHAPES_SHOWN = b"""<script>
+localStorage.getItem("KEY") ?? localStorage.setItem("KEY", '{"type": "Tensor shape"}');
+</script>""".replace(b"KEY", b"model_explorer_show_on_edge_item_v3")
+"""
+Shows shapes on edges until the user chooses otherwise: a choice that Model Explorer keeps in the
+browser, and has no other way to set.
+"""
 
+VERDICTS = {"verified": "#ceead6", "NOT VERIFIED": "#fad2cf"}
 
 NO_EXPLORER = "the browser needs Model Explorer: pip install 'mirage_mlir[view]'"
 
@@ -199,9 +206,17 @@ def _first_state(label: str, scenes: Sequence[Scene]) -> dict[str, Any]:
     return {"paneStates": [state]}
 
 
+def _show_shapes(app: object, response: Any) -> None:
+    """Put the choice into the page that the server has just answered with."""
+    if response.mimetype == "text/html" and response.status_code == 200:
+        response.direct_passthrough = False
+        response.set_data(response.get_data().replace(b"<head>", b"<head>" + SHAPES_SHOWN, 1))
+
+
 def serve(label: str, scenes: Sequence[Scene], *, port: int, browser: bool) -> None:
     """Show scenes in the browser, until the server is stopped; raises `NoExplorer`."""
     explorer = _module("apis")
+    import_module("flask").request_finished.connect(_show_shapes)
     explorer.visualize_from_config(
         _config(label, scenes), port=port, no_open_in_browser=not browser
     )

@@ -16,6 +16,9 @@ from mirage_mlir.view.explorer import has_explorer
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
 
+ON_EDGES = "model_explorer_show_on_edge_item_v3"
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with chromium(tmp_path_factory.mktemp("home")) as opened:
@@ -58,3 +61,11 @@ def test_graphs_open_with_numbers_and_kernels(page: Page, address: str) -> None:
     assert "verified" in said
     opened = page.evaluate("decodeURIComponent(location.href)")
     assert '"selectedGraphId":"f"' in opened
+    # Shapes are on the edges, in a page that is otherwise as Model Explorer wrote it.
+    assert page.evaluate(f"JSON.parse(localStorage.getItem('{ON_EDGES}')).type") == "Tensor shape"
+    assert page.evaluate("document.compatMode") == "CSS1Compat"
+    # What the user chooses stays.
+    page.evaluate(f"localStorage.setItem('{ON_EDGES}', '{{}}')")
+    page.open(address)
+    page.wait_for("thread.store")
+    assert page.evaluate(f"localStorage.getItem('{ON_EDGES}')") == "{}"
