@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 BAD_INPUT, BAD_COMMAND_LINE = 1, 2
 """Exit codes, those of mirage-opt."""
 
+MOST_PORTS = 65535
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -59,12 +61,14 @@ def _show(given: argparse.Namespace, scenes: "list[Scene]") -> None:
         from mirage_mlir.view.dot import svg
 
         write_whole(Path(given.svg), svg(scenes[0]).encode())
-        return
-    from mirage_mlir.view.explorer import graphs_json, serve
-
     if given.json:
+        from mirage_mlir.view.explorer import graphs_json
+
         write_whole(Path(given.json), graphs_json(label, scenes).encode())
+    if given.svg or given.json:
         return
+    from mirage_mlir.view.explorer import serve
+
     serve(label, scenes, port=given.port, browser=not given.no_browser)
 
 
@@ -73,7 +77,10 @@ def _missing(given: argparse.Namespace) -> str:
     if given.svg:
         from mirage_mlir.view.dot import NO_GRAPHVIZ, has_graphviz
 
-        return "" if has_graphviz() else NO_GRAPHVIZ
+        if not has_graphviz():
+            return NO_GRAPHVIZ
+        if not given.json:
+            return ""
     from mirage_mlir.view.explorer import NO_EXPLORER, has_explorer
 
     return "" if has_explorer() else NO_EXPLORER
@@ -86,6 +93,10 @@ def _problem(given: argparse.Namespace) -> str:
     for path in filter(None, (given.svg, given.json)):
         if not Path(path).parent.is_dir():
             return f"cannot write '{path}': there is no such folder"
+        if Path(path).is_dir():
+            return f"cannot write '{path}': it is a folder"
+    if not 1 <= given.port <= MOST_PORTS:
+        return f"--port is from 1 to {MOST_PORTS}, not {given.port}"
     try:
         target_named(given.target)
     except ValueError as error:

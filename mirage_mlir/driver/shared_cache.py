@@ -177,7 +177,8 @@ class Server:
 
 
 def _without_password(address: str) -> str:
-    return re.sub("//[^@/]*@", "//", address)
+    """What may be shown: neither what is before the host nor the options, which may have one."""
+    return re.sub(r"\?.*", "", re.sub("//.*@", "//", address))
 
 
 def _client(address: str) -> Any:

@@ -7,12 +7,14 @@ Graphviz is the program `dot`, or the library in the package pygraphviz.
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from shutil import which
 from typing import Any
 
 from mirage_mlir.view.scene import Path, Scene, SceneKind, SceneNode
+from mirage_mlir.worker import Worker, WorkerError
 
 COLOURS = {
     SceneKind.TENSOR: "#e8eaed",
@@ -33,8 +35,22 @@ PLAIN = {"kind": "sum"}
 
 FONT = "Helvetica,Arial,sans-serif"
 
+MANY_NODES = 150
+"""Above it edges are straight, and places found in fewer rounds: of a program of 300 operators
+whose first input all read, Graphviz needs 8 s so, and over a minute otherwise."""
+
+HASTE = ", splines=line, nslimit=1, nslimit1=1"
+
+PATIENCE = 120.0
+"""Seconds for a picture; one that takes longer would be too large to look at."""
 
 NO_GRAPHVIZ = "pictures need Graphviz: pip install 'mirage_mlir[view]', or the program dot"
+
+
+TOO_LARGE = (
+    f"Graphviz did not draw it in {PATIENCE:.0f} s: draw one function (--function), or look at it "
+    "in a browser"
+)
 
 
 class NoGraphviz(Exception):
@@ -60,14 +76,31 @@ def svg(scene: Scene) -> str:
 
 def _draw(text: str) -> str:
     if (program := which("dot")) is not None:
-        done = subprocess.run(
-            [program, "-Tsvg"], input=text.encode(), capture_output=True, check=False
-        )
+        try:
+            done = subprocess.run(
+                [program, "-Tsvg"],
+                input=text.encode(),
+                capture_output=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NoGraphviz(TOO_LARGE) from error
         if done.returncode:
             raise NoGraphviz(f"{program} failed: {done.stderr.decode(errors='replace').strip()}")
         return done.stdout.decode()
     if find_spec("pygraphviz") is None:
         raise NoGraphviz(NO_GRAPHVIZ)
+    # In a process of its own, which can be ended.
+    with closing(Worker()) as worker:
+        try:
+            return worker.call(PATIENCE, _drawn_by_library, text)
+        except WorkerError as error:
+            slow = "was not done" in str(error)
+            raise NoGraphviz(TOO_LARGE if slow else f"Graphviz failed: {error}") from error
+
+
+def _drawn_by_library(text: str) -> str:
     library: Any = import_module("pygraphviz")
     return library.AGraph(string=text).draw(format="svg", prog="dot").decode()
 
@@ -75,9 +108,10 @@ def _draw(text: str) -> str:
 def dot_text(scene: Scene) -> str:
     """The scene in Graphviz's language."""
     numbers = {node.id: f"n{place}" for place, node in enumerate(scene.nodes)}
+    haste = HASTE if len(scene.nodes) > MANY_NODES else ""
     lines = [
         f"digraph {_quoted(scene.name)} {{",
-        f'  graph [fontname="{FONT}", fontsize=12, rankdir=TB, ranksep=0.35, nodesep=0.25];',
+        f'  graph [fontname="{FONT}", fontsize=12, rankdir=TB, ranksep=0.35, nodesep=0.25{haste}];',
         f'  node [fontname="{FONT}", fontsize=11, shape=box, style="rounded,filled", '
         'color="#80868b", margin="0.12,0.05", height=0.3];',
         f'  edge [fontname="{FONT}", fontsize=9, color="#5f6368", fontcolor="#5f6368", '

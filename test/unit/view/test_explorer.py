@@ -130,6 +130,9 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (["--target=H900"], "H900"),
         (["--svg=/nowhere/f.svg"], "there is no such folder"),
+        (["--svg=/"], "cannot write '/': it is a folder"),
+        (["--port=0"], "--port is from 1 to 65535, not 0"),
+        (["--port=65536"], "--port is from 1 to 65535, not 65536"),
     ],
 )
 def test_a_bad_command_line(

@@ -46,6 +46,23 @@ def test_a_picture_is_well_formed_and_the_same_each_time(searched: Seen) -> None
 
 
 @draws
+def test_a_picture_that_takes_too_long(searched: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up, and says what else there is."""
+    monkeypatch.setattr(dot, "PATIENCE", 0.001)
+    with pytest.raises(dot.NoGraphviz, match="did not draw it in 120 s: draw one function"):
+        svg(scene_of(searched, "H200", threads=True))
+
+
+def test_large_ones_are_drawn_in_haste() -> None:
+    scene = Scene("f")
+    for number in range(dot.MANY_NODES):
+        scene.nodes.append(SceneNode(str(number), "relu", (), SceneKind.OPERATOR))
+    assert dot.HASTE not in dot_text(scene)
+    scene.nodes.append(SceneNode("one more", "relu", (), SceneKind.OPERATOR))
+    assert dot.HASTE in dot_text(scene)
+
+
+@draws
 def test_names_are_quoted() -> None:
     hostile = 'a"]; b -> <c> & \\ {'
     nodes = [
