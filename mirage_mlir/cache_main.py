@@ -137,22 +137,31 @@ def import_file(cache: Cache, file: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 1 where the folder cannot be used."""
     given = _parser().parse_args(arguments)
+    from mirage_mlir.diagnostics import collect_remarks
     from mirage_mlir.runtime.manifest import ArtifactError
 
-    try:
-        cache = open_cache()
-        match given.command:
-            case "list":
-                list_entries(cache, as_json=given.json)
-            case "stats":
-                print_statistics(cache, as_json=given.json)
-            case "export":
-                export_file(cache, Path(given.file), given.keys)
-            case "import":
-                import_file(cache, Path(given.file))
-            case _:
-                clear(cache, given.keys, given.older_than)
-    except (OSError, ValueError, ArtifactError) as error:
-        print(f"mirage-cache: error: {error}", file=sys.stderr)
-        return 1
+    with collect_remarks() as remarks:
+        try:
+            _run(given)
+        except (OSError, ValueError, ArtifactError) as error:
+            print(f"mirage-cache: error: {error}", file=sys.stderr)
+            return 1
+        finally:
+            for each in remarks:
+                print(each, file=sys.stderr)
     return 0
+
+
+def _run(given: argparse.Namespace) -> None:
+    cache = open_cache()
+    match given.command:
+        case "list":
+            list_entries(cache, as_json=given.json)
+        case "stats":
+            print_statistics(cache, as_json=given.json)
+        case "export":
+            export_file(cache, Path(given.file), given.keys)
+        case "import":
+            import_file(cache, Path(given.file))
+        case _:
+            clear(cache, given.keys, given.older_than)

@@ -45,6 +45,7 @@ def imported(cache: Cache, data: bytes) -> tuple[int, int]:
 
     Raises:
         ArtifactError: the file is damaged or something else; nothing was put.
+        OSError: the cache keeps nothing.
     """
     entries = _entries(data)
     new = 0
@@ -53,6 +54,8 @@ def imported(cache: Cache, data: bytes) -> tuple[int, int]:
         # What is there stays: it may be newer.
         if known is None or not is_whole(name, known):
             cache.write(name, entry)
+            if cache.read(name) is None:
+                raise OSError(f"nothing can be written to the cache in {cache.folder}")
             new += 1
     return new, len(entries) - new
 

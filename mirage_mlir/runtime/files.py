@@ -22,5 +22,10 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         part.write_bytes(data)
         part.replace(target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # With the name that the caller knows, not ours for half of it.
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         part.unlink(missing_ok=True)

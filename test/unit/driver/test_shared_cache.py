@@ -188,3 +188,29 @@ def test_one_file(
     assert cache_main.main(["import", str(tmp_path / "again.zip")]) == 1
     assert "turned off" in capsys.readouterr().err
     assert os.path.getsize(tmp_path / "again.zip") == len(whole)
+
+
+def test_an_import_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("MIRAGE_CACHE", raising=False)
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "a"))
+    Cache(tmp_path / "a").put(KEY, {"x": 1})
+    assert cache_main.main(["export", str(tmp_path / "tuned.zip")]) == 0
+    (tmp_path / "b").write_text("no folder")
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "b"))
+    assert cache_main.main(["import", str(tmp_path / "tuned.zip")]) == 1
+    assert f"nothing can be written to the cache in {tmp_path / 'b'}" in capsys.readouterr().err
+
+
+def test_an_export_without_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has what the folder has, and says so; no secret is shown."""
+    monkeypatch.setenv("MIRAGE_CACHE", "redis://me:se/cret@127.0.0.1:1/0?password=hidden")
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(tmp_path / "a"))
+    assert cache_main.main(["export", str(tmp_path / "tuned.zip")]) in {0, 1}
+    said = capsys.readouterr().err
+    assert "redis://127.0.0.1:1/0" in said
+    assert "cret" not in said
+    assert "hidden" not in said

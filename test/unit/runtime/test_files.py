@@ -29,3 +29,12 @@ def test_a_failed_write_leaves_the_old_file(
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_has_the_name_that_was_given(tmp_path: Path) -> None:
+    """That of half a file says nothing to users."""
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '.*/none/f'$"):
+        write_whole(tmp_path / "none" / "f", b"")
+    with pytest.raises(IsADirectoryError, match=f"Is a directory: '{tmp_path}'$"):
+        write_whole(tmp_path, b"")
+    assert list(tmp_path.iterdir()) == []
