@@ -1,12 +1,14 @@
 """Many programs tuned at once: by any number of workers, after a kill, beside others, cut short."""
 
 import signal
+import subprocess
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from simulated_gpus import LOG, SECONDS
+from simulated_gpus import LOG, SECONDS, SimulatedMachine
 from tuned_programs import (
     OPTIONS,
     PROGRAM,
@@ -80,6 +82,29 @@ def test_a_driver_that_is_killed(
     # The one that was being remembered when the signal came may be read once more.
     assert sum(counts.values()) <= 7
     assert answers(results) == answers(tuned(Cache(tmp_path / "another")))
+
+
+def test_workers_that_are_killed(
+    tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others do what they were at: nothing is lost, and nothing read twice."""
+    popen: Any = subprocess.Popen
+    killed: list[int] = []
+
+    def started(*words: Any, **options: Any) -> Any:
+        process = popen(*words, **options)
+        if len(killed) < 2:
+            killed.append(process.pid)
+            threading.Timer(0.5 + len(killed), process.kill).start()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    with closing(local_executor(SimulatedMachine("a simulated GPU", gpus=2, jobs=2))) as executor:
+        results = list(Tuner(executor, Cache(tmp_path)).tune(tasks(2)))
+    assert len(killed) == 2
+    assert [each.problem for each in results] == ["", ""]
+    assert len(readings(log)) == 6
+    assert set(readings(log).values()) == {1}
 
 
 def test_two_at_once(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
