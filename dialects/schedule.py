@@ -13,20 +13,14 @@ The passes from `split-cross-block-sums` to `software-pipeline` write the schedu
 the memory plan. What is left out of the text has not been decided, or is not needed.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.dialects.builtin import DictionaryAttr
-from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.decisions.registers import MAX_REGISTERS
 from mirage_mlir.decisions.schedule import MBARRIER_BYTES
-from mirage_mlir.dialects.facts import Facts, parse_facts, print_facts, to_dictionary, to_facts
+from mirage_mlir.dialects.facts import Facts, FactsAttr, to_facts
 from mirage_mlir.layouts.layout import WARP_THREADS
 
 MAX_THREADS = 1024
@@ -131,93 +125,42 @@ class SharedBuffer(Facts):
 
 
 @irdl_attr_definition
-class ScheduleAttr(ParametrizedAttribute):
+class ScheduleAttr(FactsAttr):
     """How a block runs a kernel: `#threadblock.schedule<threads = 128, stages = 5>`."""
 
     name = "threadblock.schedule"
 
-    facts: DictionaryAttr
-
-    KIND: ClassVar = Schedule
-
-    @staticmethod
-    def of(schedule: Schedule) -> "ScheduleAttr":
-        """The attribute that carries `schedule`."""
-        return ScheduleAttr(to_dictionary(schedule))
+    KIND = Schedule
 
     @property
     def schedule(self) -> Schedule:
         """The schedule that the attribute carries."""
         return to_facts(Schedule, self.facts.data)
 
-    def verify(self) -> None:
-        self.schedule.verify()
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return parse_facts(parser, cls.KIND)
-
-    def print_parameters(self, printer: Printer) -> None:
-        print_facts(printer, self.schedule)
-
 
 @irdl_attr_definition
-class MemoryAttr(ParametrizedAttribute):
+class MemoryAttr(FactsAttr):
     """Where a kernel's memory lies: `#threadblock.memory<shared_bytes = 66048, results = [-1]>`."""
 
     name = "threadblock.memory"
 
-    facts: DictionaryAttr
-
-    KIND: ClassVar = BlockMemory
-
-    @staticmethod
-    def of(plan: BlockMemory) -> "MemoryAttr":
-        """The attribute that carries `plan`."""
-        return MemoryAttr(to_dictionary(plan))
+    KIND = BlockMemory
 
     @property
     def plan(self) -> BlockMemory:
         """The plan that the attribute carries."""
         return to_facts(BlockMemory, self.facts.data)
 
-    def verify(self) -> None:
-        self.plan.verify()
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return parse_facts(parser, cls.KIND)
-
-    def print_parameters(self, printer: Printer) -> None:
-        print_facts(printer, self.plan)
-
 
 @irdl_attr_definition
-class SharedBufferAttr(ParametrizedAttribute):
+class SharedBufferAttr(FactsAttr):
     """Where the tile of an operation lies: `#threadblock.buffer<offset = 1024, zero_padding>`."""
 
     name = "threadblock.buffer"
 
-    facts: DictionaryAttr
-
-    KIND: ClassVar = SharedBuffer
-
-    @staticmethod
-    def of(buffer: SharedBuffer) -> "SharedBufferAttr":
-        """The attribute that carries `buffer`."""
-        return SharedBufferAttr(to_dictionary(buffer))
+    KIND = SharedBuffer
 
     @property
     def buffer(self) -> SharedBuffer:
         """The facts that the attribute carries."""
         return to_facts(SharedBuffer, self.facts.data)
-
-    def verify(self) -> None:
-        self.buffer.verify()
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return parse_facts(parser, cls.KIND)
-
-    def print_parameters(self, printer: Printer) -> None:
-        print_facts(printer, self.buffer)

@@ -5,12 +5,10 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.layouts.layout import (
     RegisterLayout,
 )
@@ -24,6 +22,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     sums_across,
     waits_for_split,
 )
+from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
 from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
 from mirage_mlir.passes.layouts.places import (
@@ -34,7 +33,7 @@ from mirage_mlir.passes.layouts.register_layouts import (
 )
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
 from mirage_mlir.passes.layouts.wgmma_operands import swizzle_operands
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.target import Target
 
 
 def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
@@ -116,7 +115,7 @@ def try_assign(
 
 
 @dataclass(frozen=True)
-class AssignLayoutsPass(ModulePass):
+class AssignLayoutsPass(GraphPass):
     """
     Give each tile a layout in registers, shared or device memory, and insert layout conversions.
 
@@ -154,15 +153,9 @@ class AssignLayoutsPass(ModulePass):
 
     name = "assign-layouts"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        assign(graph, target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every `kernel.graph_defined` of the module."""
-        target = settle_target(op, self.target, self.name)
-        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            assign(graph, target)
+        super().apply(ctx, op)
         dce(op)

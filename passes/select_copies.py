@@ -3,16 +3,13 @@
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from mirage_mlir.decisions.multicast import LoopTile, choose_cluster, sharing_blocks
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import i64_attr
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.dialects.threadblock_copies import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.analysis.buffers import is_staged
@@ -26,8 +23,9 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     tensor_bytes,
     uses_wgmma,
 )
+from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.target import Target
 from mirage_mlir.targets.tensor_map import widest_swizzle
 
 
@@ -136,7 +134,7 @@ def may_be_shared(op: threadblock.LoadOp, parts: int) -> bool:
 
 
 @dataclass(frozen=True)
-class SelectCopiesPass(ModulePass):
+class SelectCopiesPass(GraphPass):
     """
     Select how each tile is copied from device memory to shared memory.
 
@@ -166,16 +164,7 @@ class SelectCopiesPass(ModulePass):
 
     name = "select-copies"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every `kernel.graph_defined` of the module."""
-        target = settle_target(op, self.target, self.name)
-        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            if not graph.schedule.threads:
-                fail(graph, "has no threads; run select-mma first")
-            select(graph, target)
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        if not graph.schedule.threads:
+            fail(graph, "has no threads; run select-mma first")
+        select(graph, target)

@@ -3,10 +3,8 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from mirage_mlir.decisions.sharing import split_warps
 from mirage_mlir.decisions.threads import elementwise_threads, matrix_threads
@@ -14,11 +12,11 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import MMA_DEPTH, MMA_ROWS, WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.accumulators import fragments_of
 from mirage_mlir.passes.analysis.tile_attributes import has_half_operands, matmul_sizes
+from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.mma.batches import batch_matmuls
 from mirage_mlir.passes.mma.chains import (
     Chain,
@@ -30,7 +28,7 @@ from mirage_mlir.passes.mma.chains import (
 )
 from mirage_mlir.passes.mma.wgmma_split import WgmmaSplit, choose_wgmma
 from mirage_mlir.shapes.shapes import format_shape
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.target import Target
 
 MAX_RESIDENT_FRAGMENTS = 8
 """Left fragments, of four registers each, that a thread may keep through the loop: enough for 16
@@ -164,7 +162,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
 
 
 @dataclass(frozen=True)
-class SelectMmaPass(ModulePass):
+class SelectMmaPass(GraphPass):
     """
     Select the threads of a block, and the instruction and the warps that compute each matmul.
 
@@ -193,14 +191,5 @@ class SelectMmaPass(ModulePass):
 
     name = "select-mma"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every `kernel.graph_defined` of the module."""
-        target = settle_target(op, self.target, self.name)
-        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            select(graph, target)
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        select(graph, target)

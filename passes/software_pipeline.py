@@ -2,22 +2,18 @@
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
-
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.tile_attributes import has_layouts
+from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.schedule.pipelining import Pipelining
 from mirage_mlir.passes.schedule.rasterization import rasterize
 from mirage_mlir.passes.schedule.streams import mark_streams
-from mirage_mlir.targets.target import require_known
+from mirage_mlir.targets.target import Target
 
 
 @dataclass(frozen=True)
-class SoftwarePipelinePass(ModulePass):
+class SoftwarePipelinePass(GraphPass):
     """
     Split a block's work into prologue, main loop and epilogue, with explicit copies and waits.
 
@@ -79,22 +75,16 @@ class SoftwarePipelinePass(ModulePass):
     stages: int | None = None
     """Buffers of each tile that the loop loads; chosen by their size where not given."""
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
     def __post_init__(self) -> None:
-        require_known(self.target)
+        super().__post_init__()
         if self.stages is not None and self.stages < 2:
             raise ValueError(f"stages is at least 2, not {self.stages}")
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every `kernel.graph_defined` of the module."""
-        target = settle_target(op, self.target, self.name)
-        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            if not has_layouts(graph):
-                fail(graph, "has no layouts; run assign-layouts first")
-            if graph.schedule.stages:
-                fail(graph, "has a schedule already")
-            Pipelining(graph, target, self.stages).run()
-            rasterize(graph, target.sm_count)
-            mark_streams(graph)
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        if not has_layouts(graph):
+            fail(graph, "has no layouts; run assign-layouts first")
+        if graph.schedule.stages:
+            fail(graph, "has a schedule already")
+        Pipelining(graph, target, self.stages).run()
+        rasterize(graph, target.sm_count)
+        mark_streams(graph)

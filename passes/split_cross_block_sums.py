@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.tile_attributes import (
     stores_along,
@@ -19,7 +15,8 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     sums_across,
     waits_for_split,
 )
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.passes.graph_pass import GraphPass
+from mirage_mlir.targets.target import Target
 
 
 def split(graph: kernel.GraphDefinedOp, target: Target) -> None:
@@ -114,7 +111,7 @@ def require_first(op: threadblock.AccumulateOp) -> None:
 
 
 @dataclass(frozen=True)
-class SplitCrossBlockSumsPass(ModulePass):
+class SplitCrossBlockSumsPass(GraphPass):
     """
     Split sums across more blocks than a cluster has into partial sums in device memory (split-K).
 
@@ -138,14 +135,5 @@ class SplitCrossBlockSumsPass(ModulePass):
 
     name = "split-cross-block-sums"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Visit every `kernel.graph_defined` of the module."""
-        target = settle_target(op, self.target, self.name)
-        for graph in [g for g in op.walk() if isinstance(g, kernel.GraphDefinedOp)]:
-            split(graph, target)
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        split(graph, target)

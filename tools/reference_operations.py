@@ -43,7 +43,6 @@ from mirage_mlir.dialects import DIALECTS, get_all_dialects, load_dialect
 from mirage_mlir.dialects.bases import InferredShapeOp, UnaryBase
 from mirage_mlir.dialects.facts import FactsAttr
 from mirage_mlir.dialects.rearrangement_bases import TransposeBase
-from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr
 from mirage_mlir.tool.reference import field_docstrings
 
 ROOT = Path(__file__).parents[1]
@@ -270,7 +269,7 @@ def attribute_section(attribute: type[Attribute]) -> str:
         named = [f"`{name}` ({describe(each.constr)})" for name, each in parameters]
         if named:
             lines += ["", f"* Parameters: {', '.join(named)}."]
-    if issubclass(attribute, FactsAttr | ScheduleAttr | MemoryAttr):
+    if issubclass(attribute, FactsAttr):
         meanings = field_docstrings(attribute.KIND).items()
         lines += ["", *(f"* `{name}`: {' '.join(text.split())}" for name, text in meanings)]
     return "\n".join([*lines, ""])

@@ -37,7 +37,7 @@ def schedule(
             graph.schedule = replace(graph.schedule, threads=threads)
     for step in (
         *lowering_passes(target, last="assign-layouts"),
-        SoftwarePipelinePass(stages, target),
+        SoftwarePipelinePass(target, stages),
         PlanMemoryPass(target),
     ):
         step.apply(context, module)

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.dialects.nvvm import ShflSyncOp
-from mirage_mlir.passes import software_pipeline
+from mirage_mlir.passes import graph_pass
 from mirage_mlir.targets.target import H200, Target
 
 
@@ -83,7 +83,7 @@ def test_blocks_start_in_bands_of_the_raster(
     def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
         return few
 
-    monkeypatch.setattr(software_pipeline, "settle_target", settled)
+    monkeypatch.setattr(graph_pass, "settle_target", settled)
     kernels = check(make())
     (launch,) = (each for op in kernels.walk() if (each := launch_of(op)))
     assert list(launch.grid) == launched

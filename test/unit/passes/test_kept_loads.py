@@ -9,7 +9,7 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects.nvvm_device import is_kept_load
-from mirage_mlir.passes import select_copies
+from mirage_mlir.passes import graph_pass
 from mirage_mlir.targets.target import Target
 
 
@@ -21,13 +21,13 @@ def kept(kernels: gpu.ModuleOp) -> int:
 @pytest.fixture
 def small_l2(monkeypatch: pytest.MonkeyPatch) -> None:
     """An H200 whose L2 holds a kilobyte: tensors that the interpreter can take stream through."""
-    settle = select_copies.settle_target
+    settle = graph_pass.settle_target
 
     def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
         found = settle(module, asked, by)
         return replace(found, l2_bytes=1024) if found.name == "H200" else found
 
-    monkeypatch.setattr(select_copies, "settle_target", settled)
+    monkeypatch.setattr(graph_pass, "settle_target", settled)
 
 
 @pytest.mark.usefixtures("small_l2")
