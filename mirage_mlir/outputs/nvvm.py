@@ -14,7 +14,7 @@ from xdsl.utils.target import Target
 
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import function_name, in_plain_form
+from mirage_mlir.dialects.launch import function_name, in_plain_form, is_lowered
 from mirage_mlir.dialects.target import TARGET
 from mirage_mlir.outputs.host_code import (
     DECLARATION,
@@ -96,16 +96,19 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
             declared[name].erase()
     texts += [_generic(op) for op in plain.body.block.ops]
     body = "\n".join(texts)
+    plain.attributes["gpu.container_module"] = UnitAttr()
+    frame = _generic(ModuleOp([], plain.attributes, plain.sym_name))
+    before, _, behind = frame.partition(EMPTY)
     try:
-        return bindings.in_upstream(
-            f"module attributes {{gpu.container_module}} {{\n{body}\n}}", pipeline
-        )
+        return bindings.in_upstream(f"{before}({{\n{body}\n}}){behind}", pipeline)
     except (bindings.BindingsError, bindings.MissingBindingsError) as error:
         fail(lowered, f"cannot be given host code: {error}")
 
 
 def _modules(module: ModuleOp) -> list[gpu.ModuleOp]:
-    return [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
+    """The modules of kernels that we lowered; the host may have others."""
+    ops = module.body.block.ops
+    return [op for op in ops if isinstance(op, gpu.ModuleOp) and is_lowered(op)]
 
 
 def kernels_of(op: gpu.ModuleOp) -> Kernels:
@@ -122,6 +125,10 @@ def kernels_of(op: gpu.ModuleOp) -> Kernels:
         plan.counter_bytes_of(op),
         plan.packed_of(op),
     )
+
+
+EMPTY = "({\n^bb0:\n})"
+"""The region of a module without operations."""
 
 
 def _symbols(module: ModuleOp) -> Iterator[str]:
