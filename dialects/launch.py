@@ -151,7 +151,7 @@ def in_plain_form(attribute: Attribute) -> Attribute:
 
 def is_lowered(kernels: gpu.ModuleOp) -> bool:
     """Whether a `gpu.module` holds kernels that we lowered, not the host's own."""
-    return "mirage.inputs" in kernels.attributes
+    return any(LAUNCH in op.attributes for op in kernels.body.block.ops)
 
 
 def function_name(kernels: gpu.ModuleOp) -> str:
