@@ -149,11 +149,6 @@ def in_plain_form(attribute: Attribute) -> Attribute:
     return attribute.facts if isinstance(attribute, LaunchAttr | WorkspaceAttr) else attribute
 
 
-def is_lowered(kernels: gpu.ModuleOp) -> bool:
-    """Whether a `gpu.module` holds kernels that we lowered, not the host's own."""
-    return any(LAUNCH in op.attributes for op in kernels.body.block.ops)
-
-
 def function_name(kernels: gpu.ModuleOp) -> str:
     """The function that kernels compute: that of their module, unless it has another one's."""
     name = kernels.attributes.get(FUNCTION, kernels.sym_name)

@@ -14,7 +14,7 @@ from xdsl.utils.target import Target
 
 from mirage_mlir.bridge import bindings
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects.launch import function_name, in_plain_form, is_lowered
+from mirage_mlir.dialects.launch import function_name, in_plain_form
 from mirage_mlir.dialects.target import TARGET
 from mirage_mlir.outputs.host_code import (
     DECLARATION,
@@ -28,6 +28,7 @@ from mirage_mlir.outputs.host_code import (
     wrapper,
 )
 from mirage_mlir.outputs.kernels import KernelOptions
+from mirage_mlir.outputs.lowered import lowered_modules
 from mirage_mlir.outputs.packing_code import (
     constants_of,
     pack_function,
@@ -106,9 +107,7 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
 
 
 def _modules(module: ModuleOp) -> list[gpu.ModuleOp]:
-    """The modules of kernels that we lowered; the host may have others."""
-    ops = module.body.block.ops
-    return [op for op in ops if isinstance(op, gpu.ModuleOp) and is_lowered(op)]
+    return lowered_modules(module)
 
 
 def kernels_of(op: gpu.ModuleOp) -> Kernels:
