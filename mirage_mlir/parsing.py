@@ -216,6 +216,17 @@ class LocatingParser(Parser):
         return op
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        found = self._named_op(name)
+        is_generic = self.name_span.text.startswith('"')
+        if not is_generic and vars(Operation)["parse"].__func__ is found.parse.__func__:
+            self.raise_error(
+                f"'{name}' is read here in MLIR's generic form alone, \"{name}\"(...) : ..., which "
+                "tools print with --mlir-print-op-generic",
+                self.name_span,
+            )
+        return found
+
+    def _named_op(self, name: str) -> type[Operation]:
         if _is_of_open_dialect(name) and self.ctx.get_optional_op(name) is None:
             return UnregisteredOp.with_name(name)
         try:

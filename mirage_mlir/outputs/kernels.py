@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects.interface import function_name
 from mirage_mlir.dialects.target import chip_of, resolve_target
+from mirage_mlir.outputs.lowered import lowered_modules
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.targets.target import DEFAULT_TARGET, require_known, target_named
 from mirage_mlir.verification import verify
@@ -49,7 +50,8 @@ class KernelOptions:
     def kernels(self, ctx: Context, module: ModuleOp) -> gpu.ModuleOp:
         """The one `gpu.module` that is meant."""
         lowered = self.lowered(ctx, module)
-        found = [op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp)]
+        modules = [op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp)]
+        found = lowered_modules(lowered) or modules
         names = [function_name(op) for op in found]
         if self.function is not None:
             found = [op for op, name in zip(found, names, strict=True) if name == self.function]

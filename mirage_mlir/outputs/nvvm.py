@@ -28,6 +28,7 @@ from mirage_mlir.outputs.host_code import (
     wrapper,
 )
 from mirage_mlir.outputs.kernels import KernelOptions
+from mirage_mlir.outputs.lowered import lowered_modules
 from mirage_mlir.outputs.packing_code import (
     constants_of,
     pack_function,
@@ -96,16 +97,17 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
             declared[name].erase()
     texts += [_generic(op) for op in plain.body.block.ops]
     body = "\n".join(texts)
+    plain.attributes["gpu.container_module"] = UnitAttr()
+    frame = _generic(ModuleOp([], plain.attributes, plain.sym_name))
+    before, _, behind = frame.partition(EMPTY)
     try:
-        return bindings.in_upstream(
-            f"module attributes {{gpu.container_module}} {{\n{body}\n}}", pipeline
-        )
+        return bindings.in_upstream(f"{before}({{\n{body}\n}}){behind}", pipeline)
     except (bindings.BindingsError, bindings.MissingBindingsError) as error:
         fail(lowered, f"cannot be given host code: {error}")
 
 
 def _modules(module: ModuleOp) -> list[gpu.ModuleOp]:
-    return [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
+    return lowered_modules(module)
 
 
 def kernels_of(op: gpu.ModuleOp) -> Kernels:
@@ -122,6 +124,10 @@ def kernels_of(op: gpu.ModuleOp) -> Kernels:
         plan.counter_bytes_of(op),
         plan.packed_of(op),
     )
+
+
+EMPTY = "({\n^bb0:\n})"
+"""The region of a module without operations."""
 
 
 def _symbols(module: ModuleOp) -> Iterator[str]:

@@ -79,14 +79,16 @@ def free_name(module: ModuleOp, wanted: str, taken: Iterable[str] = ()) -> str:
 
 
 def has_work(function: FuncOp) -> bool:
-    """Whether `function` has operators, or returns an argument, which takes a copy."""
+    """Whether `function` has operators, or only returns what it takes, which takes a copy."""
     if any(is_operator(op) for op in function.walk()):
         return True
-    return any(
-        isinstance(last := block.last_op, ReturnOp)
-        and any(isinstance(value, BlockArgument) for value in last.operands)
-        and all(isa(value.type, TensorType[FloatType]) for value in last.operands)
-        for block in function.body.blocks
+    ops = [op for block in function.body.blocks for op in block.ops]
+    graphs = (kernel.GraphDefinedOp, ReturnOp)
+    if len(function.body.blocks) != 1 or not all(isinstance(op, graphs) for op in ops):
+        return False  # It is the host's.
+    returned = [*ops[-1].operands]
+    return any(isinstance(value, BlockArgument) for value in returned) and all(
+        isa(value.type, TensorType[FloatType]) for value in returned
     )
 
 

@@ -2,9 +2,9 @@
 
 func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = "stablehlo.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-error @below {{'stablehlo.cosine' op has no counterpart among the operators of the kernel dialect}}
-  %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %s = "stablehlo.cosine"(%r) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error @below {{'stablehlo.reduce_precision' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.reduce_precision"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = "stablehlo.reduce_precision"(%r) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %s : tensor<4x8xf32>
 }
 

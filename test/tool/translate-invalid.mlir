@@ -9,16 +9,16 @@
 // RUN: not mirage-translate --to=kernel %t/none.mlir 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: mirage-translate --version | filecheck %s --check-prefix=VERSION
 
-// PLACE:    translate-invalid.mlir:{{[0-9]+}}:8: error: 'stablehlo.cosine' op has no counterpart
+// PLACE:    translate-invalid.mlir:{{[0-9]+}}:8: error: 'stablehlo.cbrt' op has no counterpart
 // OLD:      old
 // PARTS:    remark: {{.*}}stays a function of the host
-// PARTS:    stablehlo.cosine
+// PARTS:    stablehlo.cbrt
 // NOTHING:  mirage-translate: error: the following arguments are required: --to
 // FOLDER:   mirage-translate: error: --to=c makes files: name their folder, -o DIR
 // TARGET:   mirage-translate: error: --target is for what is searched
 // MISSING:  mirage-translate: error: cannot open input file '{{.*}}none.mlir'
 // VERSION:  mirage-translate 0.
 func.func @f(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
-  %y = "stablehlo.cosine"(%x) : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  %y = "stablehlo.cbrt"(%x) : (tensor<4x8xf16>) -> tensor<4x8xf16>
   func.return %y : tensor<4x8xf16>
 }

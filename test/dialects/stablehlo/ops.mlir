@@ -165,8 +165,8 @@ func.func @control(%a: tensor<4x8xf32>, %m: tensor<i1>, %n: tensor<i32>) {
 }
 
 func.func @unknown(%a: tensor<4x8xf32>) {
-  // CHECK: %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %r = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %r = "stablehlo.reduce_precision"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = "stablehlo.reduce_precision"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return
 }
 
