@@ -135,6 +135,7 @@ LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "softplus": lambda a, b: functional.softplus(a, beta=2.0) * functional.logsigmoid(b),
     "elu": lambda a, b: functional.elu(a, 0.5) + functional.selu(b) + functional.celu(a, 1.5),
     "mish": lambda a, b: functional.mish(a) * torch.log1p(b.abs()) + torch.expm1(a),
+    "powers": lambda a, b: 3.0**a + 2 ** (-b),
     "leaky mean": lambda a, b: torch.where(a > 0, a, 0.2 * b).mean(),
 }
 
