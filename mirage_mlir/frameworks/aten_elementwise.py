@@ -168,6 +168,15 @@ def power(call: FxCall, x: Any, exponent: float) -> Tensor:
     return call.graph.pow(given, exponent)
 
 
+@handles("pow.Scalar")
+def exponential(call: FxCall, base: float, exponent: Any) -> Tensor:
+    """`base ** exponent`, of a base above 0."""
+    if base <= 0:
+        raise ValueError(f"a base of {base} is not supported: it is a number above 0")
+    scaled = call.graph.scale(call.tensor(exponent, ElementType.F32), log(base))
+    return call.graph.exp(scaled)
+
+
 # Masks
 
 

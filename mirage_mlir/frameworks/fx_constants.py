@@ -45,7 +45,11 @@ def constants_of(graph: Any) -> dict[Any, Any]:
     return {
         node: made[node].contiguous()
         for node in free
-        if node not in inner and node not in results and _is_worth(made[node])
+        if node not in inner
+        and node not in results
+        and _is_worth(made[node])
+        # Of a mask as a formula of indices more is known, which -inf needs.
+        and not any(map(_masks_by_lowest, node.users))
     }
 
 
@@ -141,6 +145,10 @@ def _is_lowest(node: Any) -> bool:
     if not _is_free(node) or node.target not in (aten.full.default, aten.scalar_tensor.default):
         return False
     return _number_of(node.args) == float("-inf")
+
+
+def _masks_by_lowest(node: Any) -> bool:
+    return node.target is aten.where.self and any(map(_is_lowest, node.args[1:]))
 
 
 def _number_of(args: Sequence[Any]) -> float:

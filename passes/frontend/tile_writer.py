@@ -1,6 +1,7 @@
 """The operations of graphs that the search found, as operators on tiles."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 from xdsl.dialects.builtin import bf16, f16, f32
 from xdsl.ir import Operation, SSAValue
@@ -9,6 +10,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
@@ -101,13 +103,27 @@ class TileWriter:
         tile = self._operand(operation, 1 if on_left else 0)
         constant = first if on_left else second
         if operation.kind is Kind.MUL:
-            scaled = threadblock.ScaleOp(tile.value, float(constant.value))
-            return Tile(self.builder.append(scaled), tile.axes)
+            return Tile(self._scaled(tile, Fraction(constant.value)), tile.axes)
         if operation.kind is Kind.MAX and constant.value == 0:
             return Tile(self.builder.append(threadblock.ReluOp(tile.value)), tile.axes)
         value = self._constant(constant, tile.axes)
         operands = (value, tile.value) if on_left else (tile.value, value)
         return Tile(self.builder.append(BINARY[operation.kind](*operands)), tile.axes)
+
+    def _scaled(self, tile: Tile, factor: Fraction) -> SSAValue:
+        """
+        `factor` times a tile, written so that verification reads the same number.
+
+        An f32 stands for the simplest number that rounds to it: that of a quotient by such a number
+        may be another one, and is then divided by.
+        """
+        if simplest_rational(float(factor)) != factor and factor:
+            inverse = 1 / factor
+            if simplest_rational(float(inverse)) == inverse:
+                kind = TileType(self.builder.shape(tile.axes), f32)
+                divisor = self.builder.append(threadblock.ConstantOp(float(inverse), kind))
+                return self.builder.append(threadblock.DivOp(tile.value, divisor))
+        return self.builder.append(threadblock.ScaleOp(tile.value, float(factor)))
 
     def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
         shape = self.builder.shape(axes)

@@ -1,7 +1,7 @@
 """Elementwise operations of StableHLO as operators of the kernel dialect."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, isfinite
+from math import inf, isfinite, log
 
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
@@ -173,6 +173,10 @@ def _power(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tens
     base, exponent = inputs
     if (folded := _folded(emit, op, inputs)) is not None:
         return folded
+    if exponent.number is None and base.number is not None and 0 < base.number < inf:
+        value = emit.value(exponent)
+        scaled = emit.add(kernel.ScaleOp(emit.steps.widen(value), log(base.number)))
+        return emit.result(emit.steps.like(emit.add(kernel.ExpOp(scaled)), value))
     if exponent.number is None or base.is_integer:
         emit.fail("has an exponent that is no constant, or integers; kernel.pow has neither")
     value = emit.value(base)

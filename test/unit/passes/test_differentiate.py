@@ -65,7 +65,7 @@ PROGRAMS: dict[str, Build] = {
     "div": binary(lambda g, x, y: x / y),
     **{
         name: unary(lambda g, x, name=name: getattr(g, name)(x))
-        for name in ("exp", "log", "square", "sqrt", "rsqrt", "sigmoid", "silu", "tanh", "gelu")
+        for name in "exp log log1p square sqrt rsqrt sigmoid silu tanh gelu".split()
     },
     **{
         name: unary(lambda g, x, name=name: getattr(g, name)(x - 1.0))
