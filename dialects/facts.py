@@ -149,6 +149,8 @@ def as_list(values: Sequence[int | str]) -> str:
     return f"[{', '.join(map(as_text, values))}]"
 
 
+# Without it `facts` is no field of the classes below, all of whose attributes would then be equal.
+@dataclass(frozen=True, init=False)
 class FactsAttr(ParametrizedAttribute):
     """An attribute that carries an instance of `KIND`."""
 

@@ -126,7 +126,8 @@ def test_graphs(torch: Any, name: str, chip: str, prepared: Prepared) -> None:
         with torch.cuda.device(device):
             given = placed(torch, prepared, kernel, device)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            # The stream that torch captures by default is one of the device of the first capture.
+            with torch.cuda.graph(graph, stream=torch.cuda.Stream(device)):
                 results = called(kernel, given)
         graphs.append((graph, results))
     for _ in range(3):
