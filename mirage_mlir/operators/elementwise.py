@@ -37,7 +37,7 @@ FunctionName = Literal[
 """The functions of one number that all interpretations have; others are made of them."""
 
 LARGEST_ANGLE = 2.0**20
-"""Of sin and cos: up to it code finds the part of a turn with all digits of f32."""
+"""Of sin and cos: up to it code finds the rest of multiples of pi / 2 with all digits of f32."""
 
 Value = float | str
 """A parameter of an operator: a number, or one of some words."""

@@ -55,7 +55,7 @@ def log1p(emit: Emitter, x: Scalar) -> Scalar:
     return emit.result(arith.SelectOp(is_low, far, chosen))
 
 
-QUARTER_TURN = (1.5707962512969971, 7.549790126404332e-08, -1.7151245100058819e-15)
+HALF_PI = (1.5707962512969971, 7.549790126404332e-08, -1.7151245100058819e-15)
 """pi / 2 in parts of f32 whose sum has 72 bits (Cody and Waite, 1980, chapter 8)."""
 
 TO_INTEGER = 12582912.0
@@ -70,30 +70,30 @@ COS = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 
 def sin(emit: Emitter, x: Scalar) -> Scalar:
     """The sine, right to a few units in the last place where it is no zero but 0."""
-    return _turned(emit, x, 0.0)
+    return _of_angle(emit, x, 0.0)
 
 
 def cos(emit: Emitter, x: Scalar) -> Scalar:
     """`sin(x + pi / 2)`."""
-    return _turned(emit, x, 1.0)
+    return _of_angle(emit, x, 1.0)
 
 
-def _turned(emit: Emitter, x: Scalar, quarters: float) -> Scalar:
-    """The sine of `x` and some quarters of a turn: what is left of whole quarters is small."""
-    turns = _rounded(emit, emit.result(arith.MulfOp(x, emit.f32(2 / pi))))
-    back = emit.result(arith.NegfOp(turns))
+def _of_angle(emit: Emitter, x: Scalar, quarters: float) -> Scalar:
+    """The sine of `x` and some times pi / 2: what is left of whole multiples of it is small."""
+    multiple = _rounded(emit, emit.result(arith.MulfOp(x, emit.f32(2 / pi))))
+    back = emit.result(arith.NegfOp(multiple))
     rest = x
-    for part in QUARTER_TURN:
+    for part in HALF_PI:
         rest = emit.result(math.FmaOp(back, emit.f32(part), rest))
     square = emit.result(arith.MulfOp(rest, rest))
     sine = emit.result(arith.MulfOp(_polynomial(emit, SIN, square), square))
     sine = emit.result(math.FmaOp(sine, rest, rest))
     cosine = emit.result(math.FmaOp(_polynomial(emit, COS, square), square, emit.f32(-0.5)))
     cosine = emit.result(math.FmaOp(cosine, square, emit.f32(1.0)))
-    turns = emit.result(arith.AddfOp(turns, emit.f32(quarters))) if quarters else turns
-    fours = _rounded(emit, emit.result(arith.MulfOp(turns, emit.f32(0.25))))
+    multiple = emit.result(arith.AddfOp(multiple, emit.f32(quarters))) if quarters else multiple
+    fours = _rounded(emit, emit.result(arith.MulfOp(multiple, emit.f32(0.25))))
     # From -2 to 2: of a sine at 0, a cosine at 1, their opposites at 2 and -2, and at -1.
-    quarter = emit.result(math.FmaOp(fours, emit.f32(-4.0), turns))
+    quarter = emit.result(math.FmaOp(fours, emit.f32(-4.0), multiple))
     side = emit.result(math.AbsFOp(quarter))
     is_odd = emit.result(arith.CmpfOp(side, emit.f32(1.0), "oeq"))
     found = emit.result(arith.SelectOp(is_odd, cosine, sine))

@@ -25,7 +25,7 @@ MOST_SUMMED = 512
 
 
 @dataclass(frozen=True)
-class Window:
+class PoolWindow:
     """
     A window along one dimension.
 
@@ -63,7 +63,7 @@ def _reduce_window(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor])
     value = opposite(emit, value) if is_least else value
     for dim, row in enumerate(op.rows()):
         kind = "stablehlo.maximum" if is_least else name
-        value = _Along(emit, kind, dim, Window(*row)).reduce(value)
+        value = _Along(emit, kind, dim, PoolWindow(*row)).reduce(value)
     return emit.result(opposite(emit, value) if is_least else value)
 
 
@@ -74,11 +74,11 @@ class _Along:
     emit: KernelBuilder
     name: str
     dim: int
-    window: Window
+    window: PoolWindow
 
     def reduce(self, value: SSAValue) -> SSAValue:
         window, size = self.window, kernel.shape_of(value)[self.dim]
-        if window == Window(1, 1, window.dilation, 0, 0):
+        if window == PoolWindow(1, 1, window.dilation, 0, 0):
             return value
         is_dense = window.dilation == window.step == 1 and window.size == size
         paddings = ((size - 1, 0), (0, size - 1))

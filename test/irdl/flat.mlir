@@ -29,6 +29,10 @@ func.func @kernel(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %w: tensor<16xf1
   %neg = kernel.neg %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %abs = kernel.abs %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %erf = kernel.erf %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %expm1 = kernel.expm1 %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %log1p = kernel.log1p %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %sin = kernel.sin %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %cos = kernel.cos %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %exp = kernel.exp %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %log = kernel.log %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %square = kernel.square %add : (tensor<64x16xf16>) -> tensor<64x16xf16>

@@ -23,13 +23,12 @@ func.func @concat(%x: tensor<2x16x64xf16>, %y: tensor<2x8x64xf16>) -> tensor<2x2
 }
 
 // A reshape that strides cannot express is a copy and a view; a result that is an argument, or
-// part of one, needs memory of its own.
+// part of one, needs memory of its own. Two kernels in one launch take as long as one kernel.
 // CHECK-LABEL: func.func @copies
 // CHECK-NEXT:    %[[T:.*]] = kernel.transpose %x
-// CHECK:         %[[A:.*]], %[[B:.*]] = kernel.graph_defined
-// CHECK-DAG:     kernel.reshape %[[A]]
-// CHECK-DAG:     kernel.reshape %[[B]]
+// CHECK-COUNT-2:  kernel.graph_defined
 // CHECK-NOT:     func.return %x
+// expected-remark @+1 {{no better graph was found}}
 func.func @copies(%x: tensor<2x48xf32>) -> (tensor<96xf32>, tensor<2x48xf32>) {
   %t = kernel.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x48xf32>) -> tensor<48x2xf32>
   %r = kernel.reshape %t : (tensor<48x2xf32>) -> tensor<96xf32>

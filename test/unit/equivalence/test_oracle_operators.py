@@ -43,6 +43,10 @@ OPERATORS: dict[str, tuple[str, str, Callable[[list[Array]], Array]]] = {
     "neg": ("3x4 -> 3x4", "", lambda x: 0 - x[0]),
     "abs": ("3x4 -> 3x4", "", lambda x: x[0] * np.sign(x[0])),
     "erf": ("3x4 -> 3x4", "", lambda x: 2 * gelu(x[0] * np.sqrt(2)) / (x[0] * np.sqrt(2)) - 1),
+    "expm1": ("3x4 -> 3x4", "", lambda x: 2 * np.sinh(x[0] / 2) * np.exp(x[0] / 2)),
+    "log1p": ("3x4 -> 3x4", "", lambda x: 2 * np.arctanh(x[0] / (2 + x[0]))),
+    "sin": ("3x4 -> 3x4", "", lambda x: np.exp(1j * x[0]).imag),
+    "cos": ("3x4 -> 3x4", "", lambda x: np.exp(1j * x[0]).real),
     "compare": (
         "3x4 3x1 -> 3x4",
         '{predicate = "le"}',
@@ -128,7 +132,7 @@ def test_kernel_operators(name: str, run: Run) -> None:
         }}"""
     function = functions(parse_program(text, "test"))[0]
     inputs = oracle.draw(function, 0)
-    if name in ("log", "sqrt", "rsqrt"):
+    if name in ("log", "log1p", "sqrt", "rsqrt"):
         inputs = [np.abs(x) + 0.1 for x in inputs]
     (found,) = run(function, inputs)
     assert found.shape == wanted(inputs).shape
