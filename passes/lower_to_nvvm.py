@@ -242,7 +242,7 @@ class FunctionLowering:
 @dataclass(frozen=True)
 class LowerToNvvmPass(ModulePass):
     """
-    Turn each function of kernels into a GPU module, one `llvm.func` for each kernel.
+    Turn each function of kernels into a GPU module, one `llvm.func` for each launch.
 
     Declarations and functions without kernels stay as they are. Of a function that one of these
     calls a declaration stays, and its module is called `@f_kernels`: `-t nvvm{host=true}` defines

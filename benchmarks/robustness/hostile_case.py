@@ -42,6 +42,7 @@ LOWERING = (
     "--select-mma",
     "--select-copies",
     "--assign-layouts",
+    "--fuse-horizontally",
     "--software-pipeline",
     "--plan-memory",
     "--lower-to-nvvm",

@@ -23,6 +23,7 @@ OPTIONS = {
     "select-mma": ("target",),
     "select-copies": ("target",),
     "assign-layouts": ("target",),
+    "fuse-horizontally": ("target",),
     "software-pipeline": ("target",),
     "plan-memory": ("target",),
     "lower-to-nvvm": ("target", "pack"),
