@@ -122,9 +122,10 @@ def test_graphs(torch: Any, name: str, chip: str, prepared: Prepared) -> None:
     """One of each device, captured as the first call there, replayed at the same time."""
     kernel = prepared.kernel()
     graphs: list[tuple[Any, list[Any]]] = []
-    for device in (1, 0):
+    # A graph reads its inputs at each replay: they must live as long as it does.
+    inputs = {device: placed(torch, prepared, kernel, device) for device in (1, 0)}
+    for device, given in inputs.items():
         with torch.cuda.device(device):
-            given = placed(torch, prepared, kernel, device)
             graph = torch.cuda.CUDAGraph()
             # The stream that torch captures by default is one of the device of the first capture.
             with torch.cuda.graph(graph, stream=torch.cuda.Stream(device)):
