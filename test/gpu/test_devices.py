@@ -14,6 +14,7 @@ from kernel_kinds import CHIPS, KINDS
 from numpy_reference import error
 
 import mirage_mlir as mi
+from mirage_mlir.frameworks.backend.entry import mirage
 
 NAMES = [
     # Tensor maps; packed constants; counters in device memory; kernels that start early.
@@ -237,7 +238,7 @@ def test_compiled_by_torch(torch: Any) -> None:
 
     x = torch.randn(16, 256).half()
     wanted = halves[1].exact(halves[0].exact(x))
-    first, second = (torch.compile(half.__call__, backend="mirage") for half in halves)
-    for result in (torch.compile(model, backend="mirage")(x.to(0)), second(first(x.to(0)))):
+    first, second = (torch.compile(half.__call__, backend=mirage) for half in halves)
+    for result in (torch.compile(model, backend=mirage)(x.to(0)), second(first(x.to(0)))):
         assert result.get_device() == 1
         assert float((result.double() - wanted).norm() / wanted.norm()) <= 3e-3

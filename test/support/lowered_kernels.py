@@ -36,7 +36,7 @@ def schedule(
         for graph in graphs_of(module):
             graph.schedule = replace(graph.schedule, threads=threads)
     for step in (
-        *lowering_passes(target, last="assign-layouts"),
+        *lowering_passes(target, last="fuse-horizontally"),
         SoftwarePipelinePass(target, stages),
         PlanMemoryPass(target),
     ):
