@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 
 from mirage_mlir.driver.choose import Choice, TimedCandidate
-from mirage_mlir.driver.compile import LaunchResources
+from mirage_mlir.driver.compile import CompiledFunction, LaunchResources
 from mirage_mlir.layouts.layout import WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.resources import KernelResources
 from mirage_mlir.search.multi_kernel.explanation import Contest, KernelExplanation
@@ -13,6 +13,17 @@ from mirage_mlir.targets.target import target_named
 
 SHORTEST = 0.005e-6
 """Seconds below which a term is not shown as text: it would be 0.00."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What of a launch a kernel is; most are all of it."""
+
+    place: int
+    """From 1, the first kernel of the launch."""
+    kernels: int
+    blocks: int
+    """Of all kernels of the launch."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +35,14 @@ class ChosenKernel:
     """None for a kernel that the search did not choose: it copies, or a cache had it."""
     scheduled: KernelResources
     assembled: LaunchResources
+    sharing: Sharing
+
+    @property
+    def title(self) -> str:
+        """Its name; one that shares a launch has a name with others, so which of them it is."""
+        if self.sharing.kernels == 1:
+            return self.name
+        return f"{self.name} ({self.sharing.place} of {self.sharing.kernels})"
 
 
 @dataclass(frozen=True)
@@ -67,8 +86,10 @@ def explain_choice(choice: Choice) -> ChosenFunction:
         graphs=search.graphs,
         instantiations=search.instantiations,
         kernels=tuple(
-            ChosenKernel(launches[number].kernel, model, scheduled, compiled.resources[number])
-            for number, model, scheduled in parts
+            ChosenKernel(
+                launches[number].kernel, model, scheduled, compiled.resources[number], sharing
+            )
+            for (number, model, scheduled), sharing in zip(parts, _sharing(compiled), strict=True)
         ),
         contests=() if found is None else found.contests,
         refused=(
@@ -80,6 +101,27 @@ def explain_choice(choice: Choice) -> ChosenFunction:
         timing=choice.offer.timing,
         timed=choice.offer.timed,
     )
+
+
+def _sharing(compiled: CompiledFunction) -> list[Sharing]:
+    """What of its launch each kernel is."""
+    blocks: dict[int, list[int]] = {}
+    places: list[int] = []
+    for number, scheduled in zip(compiled.launched_by, compiled.scheduled, strict=True):
+        together = blocks.setdefault(number, [])
+        together.append(prod(scheduled.grid))
+        places.append(len(together))
+    return [
+        Sharing(place, len(blocks[number]), sum(blocks[number]))
+        for place, number in zip(places, compiled.launched_by, strict=True)
+    ]
+
+
+def count_text(kernels: Sequence[ChosenKernel]) -> str:
+    """How many kernels, and in how many launches where some share one."""
+    launches = sum(kernel.sharing.place == 1 for kernel in kernels)
+    shared = f" in {_count(launches, 'launch', 'es')}" if launches < len(kernels) else ""
+    return _count(len(kernels), "kernel") + shared
 
 
 def as_json(functions: Mapping[str, Mapping[str, ChosenFunction]]) -> dict[str, object]:
@@ -96,8 +138,8 @@ def explanation_text(chips: Mapping[str, ChosenFunction]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, what: str, plural: str = "s") -> str:
+    return f"{number} {what}{'' if number == 1 else plural}"
 
 
 def _us(seconds: float) -> str:
@@ -106,7 +148,7 @@ def _us(seconds: float) -> str:
 
 def _function(chosen: ChosenFunction) -> Iterator[str]:
     yield (
-        f"@{chosen.name} for {chosen.chip}: {_count(len(chosen.kernels), 'kernel')}, modelled "
+        f"@{chosen.name} for {chosen.chip}: {count_text(chosen.kernels)}, modelled "
         f"{_us(chosen.modelled_seconds)}; each operator alone {_us(chosen.alone_seconds)}"
     )
     for kernel in chosen.kernels:
@@ -119,7 +161,12 @@ def _function(chosen: ChosenFunction) -> Iterator[str]:
 
 def kernel_lines(kernel: ChosenKernel, chip: str) -> Iterator[str]:
     """What `--explain` says of one kernel."""
-    yield f"kernel {kernel.name}"
+    yield f"kernel {kernel.title}"
+    if kernel.sharing.kernels > 1:
+        yield (
+            f"  shares: one launch with {_count(kernel.sharing.kernels - 1, 'other kernel')}, "
+            f"{kernel.sharing.blocks} blocks together; modelled as if it were launched alone"
+        )
     model = kernel.model
     if model is not None:
         yield f"  dimensions: {'; '.join(map(str, model.dimensions))}"
@@ -158,7 +205,7 @@ def _resources(kernel: ChosenKernel, chip: str) -> Iterator[str]:
     at_once = target_named(chip).sm_count * needs.resident
     yield (
         f"occupancy: {_count(needs.resident, 'block')} per SM, "
-        f"{_count(ceil_div(prod(scheduled.grid), at_once), 'wave')}; stages: {scheduled.stages}"
+        f"{_count(ceil_div(kernel.sharing.blocks, at_once), 'wave')}; stages: {scheduled.stages}"
     )
     yield f"MMA: {'; '.join(dict.fromkeys(scheduled.mma)) or 'none'}"
     multicast = f", multicast to {scheduled.multicast} blocks" * (scheduled.multicast > 1)

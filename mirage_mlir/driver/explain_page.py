@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from mirage_mlir.driver.choose import TimedCandidate
-from mirage_mlir.driver.explain import SHORTEST, ChosenFunction, ChosenKernel, kernel_lines
+from mirage_mlir.driver.explain import (
+    SHORTEST,
+    ChosenFunction,
+    ChosenKernel,
+    count_text,
+    kernel_lines,
+)
 from mirage_mlir.driver.roofline import roofline_svg
 from mirage_mlir.search.multi_kernel.explanation import Contest, KernelExplanation
 from mirage_mlir.targets.target import target_named
@@ -49,12 +55,11 @@ def _us(seconds: float) -> str:
 
 
 def _page(chosen: ChosenFunction) -> Iterator[str]:
-    kernels = f"{len(chosen.kernels)} kernel{'s' * (len(chosen.kernels) != 1)}"
     yield f"<h2>@{escape(chosen.name)} for {escape(chosen.chip)}</h2>"
     verified = "verified" if chosen.verdict.startswith("verified") else "not"
     yield (
-        f"<p>{kernels}, modelled {_us(chosen.modelled_seconds)}; each operator alone "
-        f"{_us(chosen.alone_seconds)}. Searched: {chosen.graphs} graphs, "
+        f"<p>{count_text(chosen.kernels)}, modelled {_us(chosen.modelled_seconds)}; each "
+        f"operator alone {_us(chosen.alone_seconds)}. Searched: {chosen.graphs} graphs, "
         f"{chosen.instantiations} with tile sizes.</p>"
     )
     yield f'<p class="{verified}">{escape(chosen.verdict)}</p>'
@@ -94,7 +99,7 @@ def _table(rows: Mapping[str, str]) -> Iterator[str]:
 
 
 def _kernel(kernel: ChosenKernel, chip: str) -> Iterator[str]:
-    yield f"<h3>{escape(kernel.name)}</h3>"
+    yield f"<h3>{escape(kernel.title)}</h3>"
     model = kernel.model
     if model is not None:
         yield f"<p>Modelled {_us(model.seconds)}, limited by {escape(model.limit)}.</p>"

@@ -85,7 +85,7 @@ def seen_of(function: func.FuncOp, found: Superoptimized) -> Seen:
         SeenResult(
             chip=chip,
             function=offer.function,
-            kernel_names=tuple(each.name for each in found.explanations[chip].kernels),
+            kernel_names=tuple(each.title for each in found.explanations[chip].kernels),
             verdict=_status(found.artifact, chip),
             facts=_verification(found.artifact, chip),
             chosen=found.explanations[chip],

@@ -88,7 +88,7 @@ def test_numbers_are_those_of_the_explanation(searched: Seen) -> None:
         assert scene.numbers[BLOCKS][head.id] == kernel.assembled.resident
         assert scene.numbers[VERDICT][head.id] == "verified"
         assert head.details["limited by"] == kernel.model.limit
-        assert head.layer[-1] == kernel.name
+        assert head.layer[-1] == kernel.title
         assert kernel.model.matmul_operations in (0, 2 * 16 * 256 * 512)
 
 
