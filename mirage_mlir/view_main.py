@@ -95,6 +95,12 @@ def _problem(given: argparse.Namespace) -> str:
             return f"cannot write '{path}': there is no such folder"
         if Path(path).is_dir():
             return f"cannot write '{path}': it is a folder"
+        if path == "-":
+            return "--svg and --json take the name of a file, not '-'"
+        if Path(path).resolve() == Path(given.input).resolve():
+            return f"cannot write '{path}': it is the input"
+    if given.svg and given.json and Path(given.svg).resolve() == Path(given.json).resolve():
+        return f"--svg and --json are both '{given.svg}'"
     if not 1 <= given.port <= MOST_PORTS:
         return f"--port is from 1 to {MOST_PORTS}, not {given.port}"
     try:

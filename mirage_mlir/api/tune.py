@@ -70,6 +70,9 @@ def tune(
     """
     if options.get("profile") is False:
         raise ValueError("tune times candidates; profile=False has no meaning")
+    given: object = programs
+    if isinstance(given, KernelGraph | str | os.PathLike):
+        raise TypeError(f"tune takes a list of programs, not one {type(given).__qualname__}")
     chosen = options_of(target, {**options, "profile": True})
     tasks = [task for program in programs for task in _tasks(program, chosen)]
     asked = workers if isinstance(workers, Workforce) else parse_workers(workers)

@@ -23,6 +23,9 @@ def seen_in_file(
         DiagnosticException: it is no program, or a search fails.
     """
     if path.suffix == ARTIFACT:
-        return seen_in_artifact(Artifact.load(path))
+        artifact = Artifact.load(path)
+        if only not in (None, artifact.name):
+            raise ValueError(f"{path} has no function '{only}'; it has '{artifact.name}'")
+        return seen_in_artifact(artifact)
     source = read_source(str(path))
     return seen_in_text(source.text, source.name, options, search=search, only=only)
