@@ -3,7 +3,7 @@
 import json
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,6 +174,22 @@ def _profiling(command: CommandLine, opened: ExitStack) -> "Profiling | None":
     return Profiling(workers, spread=command.workers is not None, cache=command.cache)
 
 
+def _check_explanations(files: Mapping[str, str | None], output: str) -> None:
+    """Each can be written, and nothing else is written there; raises `UsageError`."""
+    taken = {} if output == "-" else {Path(output).resolve(): "-o"}
+    for option, path in files.items():
+        if path is None:
+            continue
+        if path == "-":
+            raise UsageError(f"{option} takes the name of a file, not '-'")
+        if not Path(path).parent.is_dir():
+            raise UsageError(f"{option}={path}: there is no such folder")
+        if Path(path).is_dir():
+            raise UsageError(f"{option}={path}: it is a folder")
+        if (other := taken.setdefault(Path(path).resolve(), option)) != option:
+            raise UsageError(f"{option}={path}: {other} is written there")
+
+
 def _session(command: CommandLine, opened: ExitStack) -> "Session | None":
     """What reports, writes artifacts and times, when the command line asks for one of them."""
     files = {"--explain-json": command.explain_json, "--explain-html": command.explain_html}
@@ -185,9 +201,7 @@ def _session(command: CommandLine, opened: ExitStack) -> "Session | None":
         )
     if not compiles and command.search_stats is None and command.verify_report is None:
         return None
-    for option, path in files.items():
-        if path is not None and not Path(path).parent.is_dir():
-            raise UsageError(f"{option}={path}: there is no such folder")
+    _check_explanations(files, command.output)
     # Imported here: it brings the search and the lowering, which few runs need.
     from mirage_mlir.driver.session import Session
 
