@@ -261,7 +261,7 @@ class ProgramRun:
             artifact, compiled = self._compiled(function, module)
             parts += [artifact.report] * session.report
             parts += [artifact.explanation] * session.explain
-            session.explained.update(self._explanation_of(artifact))
+            session.add_explanations(self._explanation_of(artifact))
             if session.artifacts is not None:
                 more = c_files(artifact) if session.c_source else {}
                 parts += _write(session.artifacts, artifact, compiled, more)

@@ -56,7 +56,7 @@ class Session:
     explained: dict[str, Mapping[str, ChosenFunction]] = field(
         default_factory=dict[str, Mapping[str, ChosenFunction]], init=False
     )
-    """Why kernels were chosen, by function and chip."""
+    """Why kernels were chosen, by function and chip; of programs of one name all, numbered."""
 
     def __post_init__(self) -> None:
         if self.artifacts is not None:
@@ -73,6 +73,15 @@ class Session:
     def start(self, program: ModuleOp, passes: Sequence[ModulePass] = ()) -> ProgramRun:
         """A program, as it was written, on its way through `passes`."""
         return ProgramRun(self, program.clone(), passes)
+
+    def add_explanations(self, found: Mapping[str, Mapping[str, ChosenFunction]]) -> None:
+        """Note why kernels were chosen; chunks of a file may have functions of one name."""
+        for name, chips in found.items():
+            key, number = name, 1
+            while key in self.explained:
+                number += 1
+                key = f"{name} ({number})"
+            self.explained[key] = chips
 
     def search_stats(self) -> dict[str, object]:
         """What the searches did, as JSON; the documents say what is there."""
