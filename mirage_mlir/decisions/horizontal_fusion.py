@@ -35,7 +35,11 @@ class FusionCandidate:
 def joint_launches(
     kernels: Sequence[FusionCandidate], target: Target
 ) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the kernels of each launch, in the order of the launches."""
+    """
+    The numbers of the kernels of each launch, in the order of the launches.
+
+    Where none is shared that is the order in which the kernels are.
+    """
     depths: list[int] = []
     for kernel in kernels:
         depths.append(1 + max((depths[number] for number in kernel.reads), default=-1))
@@ -51,4 +55,6 @@ def joint_launches(
             launches.append(together)
             open_[key] = together
         together.append(number)
+    if len(launches) == len(kernels):
+        return tuple((number,) for number in range(len(kernels)))
     return tuple(tuple(launch) for launch in launches)

@@ -69,3 +69,10 @@ def test_blocks_count() -> None:
     more = replace(half, blocks=MANY // 2 + 1)
     assert joint_launches([half, more], H200) == ((0,), (1,))
     assert joint_launches([half, replace(half, block=256)], H200) == ((0,), (1,))
+
+
+def test_order_stays_where_no_launch_is_shared() -> None:
+    first, other = FusionCandidate(frozenset(), FEW, 128), FusionCandidate(frozenset(), FEW, 256)
+    second = FusionCandidate(frozenset({0}), FEW, 128)
+    assert joint_launches([first, second, other], H200) == ((0,), (1,), (2,))
+    assert joint_launches([first, second, first], H200) == ((0, 2), (1,))
