@@ -123,6 +123,7 @@ class _Waiting:
             raise ClusterLost(f"{LOST}: {error}") from error
         # ValueError where the client server has forgotten what was asked.
         except (self._ray.exceptions.RayError, ValueError) as error:
+            self._check_connected()
             raise WorkerLost(f"its worker in the cluster was lost: {error}") from error
         if not done:
             raise WorkerError(str(answer))

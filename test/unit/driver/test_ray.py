@@ -170,7 +170,9 @@ def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
     losing.join()
     assert done.returncode == 0, done.stderr
     problems, taken = json.loads(done.stdout)
-    assert all(problem.startswith("the Ray cluster was lost") for problem in problems)
+    # What was asked for just before is missed as that of a lost worker, until Ray notices more.
+    lost = ("the Ray cluster was lost", "its worker in the cluster was lost")
+    assert all(each.startswith(lost) for each in problems), problems
     assert taken == [None, None]
     kept = [path.read_text() for path in (tmp_path / "there").glob("*.json")]
     # But for those of the three GPUs that were on their way.
