@@ -1,6 +1,7 @@
 """What `mirage-view` refuses before it searches or writes anything."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,6 @@ def test_an_artifact_has_no_other_function(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("one", ["f.mlir", Path("f.mlir"), mi.new_kernel_graph("f")])
-def test_tune_takes_a_list(one: object) -> None:
+def test_tune_takes_a_list(one: Any) -> None:
     with pytest.raises(TypeError, match="tune takes a list of programs, not one"):
-        list(mi.tune(one))  # pyright: ignore[reportArgumentType]
+        list(mi.tune(one))
