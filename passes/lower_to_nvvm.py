@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from xdsl.context import Context
@@ -182,7 +183,7 @@ class FunctionLowering:
         maps: dict[tuple[MappedTensor, str], int],
     ) -> tuple[llvm.FuncOp, KernelLaunch]:
         """Emit a kernel of launch `number`, whose tensor maps are put among `maps`."""
-        scratch = self.scratch_offsets()
+        scratch = self.scratch_offsets
         arguments = [self.argument(root, scratch) for root in roots_of(graph)]
         if graph.schedule.sums_in_workspace:
             arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
@@ -205,6 +206,7 @@ class FunctionLowering:
             index for index, known in enumerate(attributes or ()) if CONSTANT_INPUT in known.data
         ]
 
+    @cached_property
     def scratch_offsets(self) -> dict[SSAValue, int]:
         """Where each tensor between kernels lies."""
         offsets: dict[SSAValue, int] = {}

@@ -8,7 +8,7 @@ it, and all behind that which have it.
 from collections.abc import Hashable, Sequence
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.horizontal_fusion import FusionCandidate
 from mirage_mlir.decisions.schedule import Array, side_by_side
@@ -50,10 +50,21 @@ def launches_of(graphs: Sequence[kernel.GraphDefinedOp]) -> list[list[kernel.Gra
 
 def launch_of(graph: kernel.GraphDefinedOp) -> list[kernel.GraphDefinedOp]:
     """The kernels that share a launch with `graph`, which is one of them."""
-    block = graph.parent_block()
-    assert block is not None
-    graphs = [op for op in block.ops if isinstance(op, kernel.GraphDefinedOp)]
-    return next(launch for launch in launches_of(graphs) if graph in launch)
+    first = graph
+    while first.schedule.joins_launch and (before := _next(first, "prev_op")) is not None:
+        first = before
+    launch = [first]
+    while (behind := _next(launch[-1], "next_op")) is not None and behind.schedule.joins_launch:
+        launch.append(behind)
+    return launch
+
+
+def _next(graph: kernel.GraphDefinedOp, way: str) -> kernel.GraphDefinedOp | None:
+    """The next kernel in front of one (`prev_op`) or behind it (`next_op`)."""
+    op: Operation | None = getattr(graph, way)
+    while op is not None and not isinstance(op, kernel.GraphDefinedOp):
+        op = getattr(op, way)
+    return op
 
 
 def blocks_side_by_side(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
+from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.terms import DRAM, EXPOSED, L2, MAIN
 from mirage_mlir.targets.target import Target
@@ -43,7 +44,11 @@ def common_of(graph: BlockGraph, target: Target) -> tuple[int, int, bool]:
     needs = graph.model.resources
     in_cluster = 1 < needs.splits <= target.cluster_max
     cluster = needs.splits if in_cluster else needs.multicast
-    return graph.model.threads + 32 * needs.producer_warps, cluster, needs.producer_warps > 0
+    return (
+        graph.model.threads + WARP_THREADS * needs.producer_warps,
+        cluster,
+        needs.producer_warps > 0,
+    )
 
 
 def seconds_together(times: Sequence[KernelTime]) -> float:
