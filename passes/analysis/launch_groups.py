@@ -60,7 +60,7 @@ def launch_of(graph: kernel.GraphDefinedOp) -> list[kernel.GraphDefinedOp]:
 
 
 def _next(graph: kernel.GraphDefinedOp, way: str) -> kernel.GraphDefinedOp | None:
-    """The next kernel in front of one (`prev_op`) or behind it (`next_op`)."""
+    """The nearest kernel before one (`prev_op`) or behind it (`next_op`)."""
     op: Operation | None = getattr(graph, way)
     while op is not None and not isinstance(op, kernel.GraphDefinedOp):
         op = getattr(op, way)

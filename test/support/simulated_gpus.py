@@ -21,6 +21,8 @@ from mirage_mlir.runtime.cuda_driver import CudaError
 from mirage_mlir.worker import Worker, WorkerError
 
 LOG, SECONDS, KINDS = "SIMULATED_LOG", "SIMULATED_SECONDS", 4
+HOLD = "SIMULATED_HOLD"
+"""Names a file: while it exists, no reading ends but those that began before the first ended."""
 
 
 class InProcess:
@@ -52,8 +54,11 @@ class SimulatedBench(BenchProcess):
 
     def read(self, trial: Trial, replays: int) -> Reading:
         """A right kernel."""
+        held = self._is_held()
         self._note("read", trial)
         time.sleep(float(os.environ.get(SECONDS, "0")))
+        while held and Path(os.environ[HOLD]).exists():
+            time.sleep(0.05)
         reading = Reading(0.0, 1e-3, microseconds(trial))
         self._note("was read", trial)
         return reading
@@ -61,6 +66,10 @@ class SimulatedBench(BenchProcess):
     def compare(self, trials: Sequence[Trial], rounds: int, replays: int) -> list[float]:
         """All of them."""
         return [microseconds(trial) for trial in trials]
+
+    def _is_held(self) -> bool:
+        log = Path(os.environ.get(LOG, os.devnull))
+        return HOLD in os.environ and log.is_file() and "was read" in log.read_text()
 
     def _note(self, what: str, trial: Trial) -> None:
         if path := os.environ.get(LOG):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from redis_process import free_port
-from simulated_gpus import LOG, SECONDS, machine, without_gpu
+from simulated_gpus import HOLD, LOG, SECONDS, machine, without_gpu
 from tuned_programs import answers, readings, tasks, tuned, wait_until
 
 from mirage_mlir.driver.cache import Cache
@@ -41,6 +41,7 @@ class TwoNodes:
     cluster: Any
     second: Any
     log: Path
+    hold: Path
     client: str
     """The address of its client server."""
 
@@ -48,12 +49,14 @@ class TwoNodes:
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Generator[TwoNodes]:
     log = tmp_path_factory.mktemp("ray") / "log"
+    hold = log.with_name("hold")
     ray: Any = import_module("ray")
     with pytest.MonkeyPatch.context() as patch:
         # What the tests import, for processes that are not started from here, too.
         patch.setenv("PYTHONPATH", os.pathsep.join([str(SUPPORT), *sys.path]))
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         patch.setenv(LOG, str(log))
+        patch.setenv(HOLD, str(hold))
         patch.setenv(SECONDS, "0.5")
         port = free_port()
         head = {
@@ -65,7 +68,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Generator[TwoNodes]:
         cluster: Any = import_module("ray.cluster_utils").Cluster(True, head_node_args=head)
         second = cluster.add_node(num_cpus=1, num_gpus=2)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-        yield TwoNodes(cluster, second, log, f"ray://127.0.0.1:{port}")
+        yield TwoNodes(cluster, second, log, hold, f"ray://127.0.0.1:{port}")
         ray.shutdown()
         cluster.shutdown()
 
@@ -164,10 +167,15 @@ def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
             if "ray.util.client.server" in words and f"--address={nodes.cluster.address}" in words:
                 each.kill()
 
+    # So that the run cannot end before the server does.
+    nodes.hold.touch()
     losing = threading.Thread(target=lose)
     losing.start()
-    done = from_outside(nodes, tmp_path / "there")
-    losing.join()
+    try:
+        done = from_outside(nodes, tmp_path / "there")
+        losing.join()
+    finally:
+        nodes.hold.unlink()
     assert done.returncode == 0, done.stderr
     problems, taken = json.loads(done.stdout)
     # What was asked for just before is missed as that of a lost worker, until Ray notices more.
