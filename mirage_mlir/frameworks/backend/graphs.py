@@ -32,6 +32,7 @@ from mirage_mlir.targets.target import Target
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
+common: Any = import_module("torch._functorch.compile_utils")
 fuser: Any = import_module("torch.fx.passes.utils.fuser_utils")
 tools: Any = import_module("torch.fx.passes.tools_common")
 
@@ -104,6 +105,9 @@ class GraphCompiler:
         if taken:
             tools.stable_topological_sort(module)
             module.graph.eliminate_dead_code()
+            # Each layer of a model converts the mask anew, for a kernel of its own: inductor fuses
+            # what reads so little with nothing.
+            module.graph = common.fx_graph_cse(module.graph)
             module.graph.lint()
             module.recompile()
         return taken

@@ -14,6 +14,7 @@ torch: Any = package("torch")
 import mirage_mlir as mi  # noqa: E402
 from mirage_mlir.frameworks.backend import operators, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
+from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_dynamo", "shared_cache"),
@@ -318,3 +319,31 @@ def test_parts_are_searched_at_the_same_time() -> None:
         assert other.kernel is not None
         assert one.kernel.ugraph == other.kernel.ugraph
     assert all(each.seconds > 0 for each in together)
+
+
+def test_layers_share_what_is_computed_of_equal_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mask that each layer converts from a runtime position is converted once, beside kernels."""
+    graphs: list[Any] = []
+    rewrite = GraphCompiler.rewrite
+
+    def noted(self: GraphCompiler, graph: Any, *rest: Any) -> int:
+        graphs.append(graph)
+        return rewrite(self, graph, *rest)
+
+    class Layers(torch.nn.Module):
+        def forward(self, x: Any, k: Any, v: Any, position: Any) -> Any:
+            seen = (torch.arange(32) <= position)[None, None, None]
+            for _ in range(3):
+                # A write into a cache, which no kernel has.
+                k = k.index_copy(2, position, x)
+                x = F.scaled_dot_product_attention(x, k, v, attn_mask=seen)
+            return x
+
+    given = torch.randn(1, 2, 1, 16), torch.randn(1, 2, 32, 16), torch.randn(1, 2, 32, 16)
+    monkeypatch.setattr(GraphCompiler, "rewrite", noted)
+    call, backend = compiled(Layers())
+    with torch.no_grad():
+        assert close(call(*given, torch.tensor([7])), Layers()(*given, torch.tensor([7])))
+    assert backend.explanation.taken > 0
+    (graph,) = graphs
+    assert sum("where" in str(node.target) for node in graph.graph.nodes) == 1
