@@ -4,6 +4,7 @@ Whole models by one line: a decode step and a prefill of Hugging Face's models, 
     python benchmarks/models.py                                  LLaMA-3-8B, batch 1 and 8
     python benchmarks/models.py --model qwen3-8b --batches 1
     python benchmarks/models.py --tiny --modes eager,mirage      the script on a processor
+    python benchmarks/models.py --batches 1 --kernels            where the time of a step goes
 
 Each step reads a static cache of 1,024 positions and writes one, in bf16, as `generate` does; it is
 replayed in a CUDA graph. Beside `eager` and `compile` (torch.compile with max-autotune) stand
@@ -26,7 +27,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import gpu
@@ -124,11 +125,9 @@ class Model:
         steps = ((self.tokens(batch, 1, n), self.at(self.positions + n)) for n in range(number))
         return [step(*each).cpu() for each in steps]
 
-    def timed(self, step: Step, cache: Any, tokens: Any, position: int) -> float | None:
-        """Microseconds of a step in a CUDA graph; None without a GPU."""
+    def captured(self, step: Step, cache: Any, tokens: Any, position: int) -> Any:
+        """A step at a position as a CUDA graph; `go_to` comes before each replay."""
         torch, at = self._torch, self.at(position)
-        if not torch.cuda.is_available():
-            return None
         # A first call may compile; one in another stream is what a capture asks for.
         for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
             self.go_to(cache, position)
@@ -140,6 +139,11 @@ class Model:
         self.go_to(cache, position)
         with torch.cuda.graph(graph):
             step(tokens, at)
+        return graph
+
+    def timed(self, graph: Any, cache: Any, position: int) -> float:
+        """Microseconds of a captured step."""
+        torch = self._torch
         times: list[float] = []
         for _ in range(REPLAYS):
             self.go_to(cache, position)
@@ -150,6 +154,25 @@ class Model:
             torch.cuda.synchronize()
             times.append(start.elapsed_time(end) * 1e3)
         return statistics.median(times)
+
+    def kernels(self, graph: Any, cache: Any, position: int) -> list[dict[str, object]]:
+        """
+        The kernels of a captured step, the longest first: the name, how many, microseconds of all.
+
+        Kernels that start within the end of others count these times twice.
+        """
+        torch = self._torch
+        self.go_to(cache, position)
+        torch.cuda.synchronize()
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            graph.replay()
+            torch.cuda.synchronize()
+        found = [each for each in profile.key_averages() if each.self_device_time_total > 0]
+        found.sort(key=lambda each: -each.self_device_time_total)
+        return [
+            {"kernel": each.key, "count": each.count, "us": round(each.self_device_time_total, 1)}
+            for each in found
+        ]
 
 
 def compiled(torch: Any, step: Step, mode: str, pack: bool) -> Step:
@@ -185,10 +208,14 @@ def measured(model: Model, batch: int, options: argparse.Namespace) -> Iterator[
             errors = [gpu.relative_error(*pair) for pair in zip(got, exact, strict=True)]
             # max() would pass over a NaN.
             row["error"] = float(torch.tensor(errors).max())
-        row["us"] = model.timed(step, cache, model.tokens(batch, 1, 3), model.positions)
-        if options.prefill:
-            many = model.tokens(batch, options.prefill, 4)
-            row["prefill_us"] = model.timed(step, cache, many, 0)
+        if torch.cuda.is_available():
+            graph = model.captured(step, cache, model.tokens(batch, 1, 3), model.positions)
+            row["us"] = model.timed(graph, cache, model.positions)
+            if options.kernels:
+                row["kernels"] = model.kernels(graph, cache, model.positions)
+            if options.prefill:
+                many = model.tokens(batch, options.prefill, 4)
+                row["prefill_us"] = model.timed(model.captured(step, cache, many, 0), cache, 0)
         yield row
 
 
@@ -200,6 +227,9 @@ def _exact(model: Model, batch: int, steps: int) -> list[Any]:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, list):
+        rows = cast(list[dict[str, object]], value)
+        return "".join(f"\n  {' '.join(map(str, row.values()))}" for row in rows)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -212,6 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--positions", type=int, default=1024, help="that the cache holds")
     parser.add_argument("--prefill", type=int, default=0, help="also time this many tokens")
     parser.add_argument("--pack", action="store_true", help="kernels may read packed weights")
+    parser.add_argument("--kernels", action="store_true", help="list what runs in a decode step")
     parser.add_argument("--no-check", dest="check", action="store_false")
     parser.add_argument("--tiny", action="store_true", help="small sizes, on a processor")
     parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
