@@ -1,5 +1,6 @@
 """`mirage_mlir.torch` on tensors of a GPU: values, gradients, CUDA graphs, weights that change."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -171,3 +172,26 @@ def test_compiled_function(torch: Any) -> None:
     q, k, v = memory.double().unbind(2)
     wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     assert close(found, wanted, "float16")
+
+
+def test_parts_of_a_model_that_are_timed(torch: Any, ours: Any) -> None:
+    """Both ways of a part are measured, and the slower one is left."""
+    from mirage_mlir.frameworks.backend.entry import Backend
+
+    half = {"device": "cuda", "dtype": torch.bfloat16}
+    model = torch.nn.Sequential(
+        torch.nn.RMSNorm(4096, **half), torch.nn.Linear(4096, 1024, bias=False, **half)
+    )
+    backend = Backend({"profile": True, "effort": "quick"})
+    x = torch.randn(8, 4096, **half)
+    with torch.no_grad():
+        found = torch.compile(model, backend=backend, dynamic=False)(x)
+        assert close(found, copy.deepcopy(model).double()(x.double()), "bfloat16")
+    (part,) = backend.explanation.parts
+    assert "both measured" in part.why
+    assert part.seconds is not None
+    assert part.without is not None
+    # Of 8.4 MB, and a few launches, on any GPU that there is.
+    assert 1e-6 < part.seconds < 1e-3
+    assert 1e-6 < part.without < 1e-3
+    assert part.taken == (part.seconds <= 0.97 * part.without)

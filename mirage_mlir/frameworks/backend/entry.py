@@ -37,7 +37,8 @@ class BackendOptions(TypedDict, total=False):
     pack: bool
     """Let kernels read packed copies of parameters; no unless given."""
     profile: bool
-    """Time the best candidates on this machine's GPU; no unless given."""
+    """Time on this machine's GPU: the best candidates of each search, and each part by our kernels
+    and by inductor's, which decides; no unless given. Without a GPU the models decide."""
     target: str
     """The GPU to search for; that of the inputs unless given."""
     rest: str
@@ -67,7 +68,7 @@ class Backend:
     def __init__(self, options: Mapping[str, object] | None = None) -> None:
         self._options: BackendOptions = _checked(options or {})
         self.explanation = ModelExplanation()
-        self._compilers: dict[str, GraphCompiler] = {}
+        self._compilers: dict[tuple[str, bool], GraphCompiler] = {}
 
     def __call__(self, module: Any, inputs: Sequence[Any]) -> Any:
         """The compiled graph."""
@@ -88,25 +89,34 @@ class Backend:
         tensors = [each for each in examples if isinstance(each, torch.Tensor)]
         if not tensors:
             return
-        chip = chip_of(tensors[0].device)
-        name = self._options.get("target") or chip
-        if name not in self._compilers:
-            target = target_named(name)
-            self._compilers[name] = GraphCompiler(
-                lambda programs: self._search(programs, name), target, self.explanation
-            )
+        device = tensors[0].device
+        name = self._options.get("target") or chip_of(device)
+        target = target_named(name)
+        here = device.type == "cuda" and target.chip == chip_of(device)
+        timed = here and self._options.get("profile", False)
+        compiler = self._compilers.setdefault(
+            (name, timed),
+            GraphCompiler(
+                lambda programs: self._search(programs, name, timed),
+                target,
+                self.explanation,
+                timed,
+            ),
+        )
         constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()
         start = len(self.explanation.parts)
-        taken = self._compilers[name].rewrite(graph, constants)
+        taken = compiler.rewrite(graph, constants)
         for line in self.explanation.lines(start):
             say(line)
         number = sum(node.op == "call_function" for node in graph.graph.nodes)
         say(f"{taken} parts by kernels for {name}, {number} operators around them")
 
-    def _search(self, programs: Sequence[PartProgram], target: str) -> list[FoundKernel]:
+    def _search(
+        self, programs: Sequence[PartProgram], target: str, timed: bool
+    ) -> list[FoundKernel]:
         options: SearchOptions = {
             "compile_for": [target_named(target).chip],
-            "profile": self._options.get("profile", False),
+            "profile": timed,
             "pack": self._options.get("pack", False),
             "jobs": max(1, (os.cpu_count() or 1) // 2),
             "quiet": True,

@@ -25,6 +25,7 @@ from mirage_mlir.frameworks.backend.operators import (
 from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
 from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel
+from mirage_mlir.frameworks.backend.timing import PartTimes, times_of
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
@@ -69,11 +70,13 @@ class GraphCompiler:
         search: finds kernels.
         target: the GPU.
         explanation: where to say what became of each sort of part.
+        timed: whether times on this machine's GPU decide, and not those of the models.
     """
 
     search: Search
     target: Target
     explanation: ModelExplanation = field(default_factory=ModelExplanation)
+    timed: bool = False
     _known: dict[str, tuple[PartOperator | None, int]] = field(
         default_factory=dict[str, tuple[PartOperator | None, int]]
     )
@@ -148,17 +151,28 @@ class GraphCompiler:
     ) -> tuple[PartOperator | None, int]:
         """An operator where it pays, and the row of the table that says so, of no part as yet."""
         without = inductor_seconds(candidate.part, self.target)
-        kernel, why = found.kernel, found.why
-        seconds = None if kernel is None else modelled_seconds(kernel)
-        if seconds is not None:
-            why = f"{seconds / without:.2f} of the time without"
-        pays = seconds is not None and seconds <= (1 - LEAST_GAIN) * without
-        operator = None
-        if kernel is not None and pays:
-            operator = PartOperator(candidate.program, candidate.module, kernel)
-        names = names_of(candidate.part)
-        row = PartReport(names, 0, operator is not None, why, seconds, without, found.seconds)
-        return operator, self._note(row)
+        names, kernel = names_of(candidate.part), found.kernel
+        if kernel is None:
+            return None, self._note(
+                PartReport(names, 0, False, found.why, None, without, found.seconds)
+            )
+        operator = PartOperator(candidate.program, candidate.module, kernel)
+        times, how = self._times(candidate, operator, PartTimes(modelled_seconds(kernel), without))
+        pays = times.ours <= (1 - LEAST_GAIN) * times.without
+        why = f"{times.ours / times.without:.2f} of the time without{how}"
+        row = PartReport(names, 0, pays, why, times.ours, times.without, found.seconds)
+        return operator if pays else None, self._note(row)
+
+    def _times(
+        self, candidate: PartCandidate, operator: PartOperator, modelled: PartTimes
+    ) -> tuple[PartTimes, str]:
+        """The times that decide, and how they are known where they are not modelled."""
+        if not self.timed:
+            return modelled, ""
+        try:
+            return times_of(candidate.module, operator.call), ", both measured"
+        except RuntimeError as error:
+            return modelled, f"; not measured: {str(error).partition(chr(10))[0]}"
 
     def _operator(self, candidate: PartCandidate) -> PartOperator | None:
         """What takes the place of a part, which is counted."""

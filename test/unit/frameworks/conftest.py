@@ -68,13 +68,19 @@ class ExactProgram:
 
 
 @pytest.fixture
+def exact_program() -> type[ExactProgram]:
+    """What runs as a kernel does."""
+    return ExactProgram
+
+
+@pytest.fixture
 def programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend takes every part, and runs its program; nothing is searched or compiled."""
     package("torch")
     from mirage_mlir.frameworks.backend.entry import Backend
     from mirage_mlir.frameworks.backend.searches import FoundKernel
 
-    def found(self: Backend, programs: list[Any], target: str) -> list[FoundKernel]:
+    def found(self: Backend, programs: list[Any], target: str, timed: bool) -> list[FoundKernel]:
         kernels: list[Any] = [ExactProgram(program.graph) for program in programs]
         return [FoundKernel(each) for each in kernels]
 

@@ -120,9 +120,9 @@ def test_parameters_are_constants_to_pack(monkeypatch: pytest.MonkeyPatch) -> No
     programs: list[operators.PartProgram] = []
     search = Backend._search
 
-    def noted(self: Backend, some: list[operators.PartProgram], target: str) -> Any:
+    def noted(self: Backend, some: list[operators.PartProgram], target: str, timed: bool) -> Any:
         programs.extend(some)
-        return search(self, some, target)
+        return search(self, some, target, timed)
 
     class Counting(torch.nn.Module):
         def __init__(self) -> None:

@@ -1,0 +1,95 @@
+# pyright: basic
+"""What is taken of a model where parts are timed: by a clock of the test's own, without a GPU."""
+
+import copy
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from optional_packages import package
+
+torch: Any = package("torch")
+
+from mirage_mlir.frameworks.backend import graphs, timing  # noqa: E402
+from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
+from mirage_mlir.frameworks.backend.operators import program_of  # noqa: E402
+from mirage_mlir.frameworks.backend.report import PartReport  # noqa: E402
+from mirage_mlir.frameworks.backend.searches import FoundKernel  # noqa: E402
+from mirage_mlir.frameworks.backend.timing import PartTimes, times_of  # noqa: E402
+from mirage_mlir.targets.target import target_named  # noqa: E402
+
+pytestmark = [
+    pytest.mark.usefixtures("fresh_dynamo"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def traced(*shapes: tuple[int, ...]) -> Any:
+    """A masked product, as ATen."""
+
+    def program(x: Any, w: Any, mask: Any) -> tuple[Any]:
+        return (torch.where(mask, x @ w, 0.0).relu(),)
+
+    made = torch.fx.experimental.proxy_tensor.make_fx(program, tracing_mode="fake")
+    x, w = (torch.randn(shape) for shape in shapes)
+    return made(x, w, (x @ w) > 0)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch, exact_program: Any) -> Callable[..., PartReport]:
+    """What becomes of a part that takes so long."""
+
+    def search(programs: Any) -> list[FoundKernel]:
+        return [FoundKernel(exact_program(program.graph)) for program in programs]
+
+    def made(times: PartTimes | Exception) -> PartReport:
+        def given(module: Any, operator: Any) -> PartTimes:
+            if isinstance(times, Exception):
+                raise times
+            return times
+
+        monkeypatch.setattr(graphs, "times_of", given)
+        compiler = GraphCompiler(search, target_named("H200"), timed=True)
+        compiler.rewrite(traced((8, 16), (16, 8)))
+        (part,) = compiler.explanation.parts
+        return part
+
+    return made
+
+
+def test_measured_times_decide(judged: Callable[..., PartReport]) -> None:
+    level = judged(PartTimes(0.98e-6, 1e-6))
+    faster = judged(PartTimes(0.96e-6, 1e-6))
+    assert (level.taken, level.why) == (False, "0.98 of the time without, both measured")
+    assert (faster.taken, faster.why) == (True, "0.96 of the time without, both measured")
+    assert (faster.seconds, faster.without) == (0.96e-6, 1e-6)
+
+
+def test_what_cannot_be_timed(judged: Callable[..., PartReport]) -> None:
+    """The models decide, and the table says why."""
+    part = judged(RuntimeError("CUDA out of memory\nmore"))
+    assert "of the time without; not measured: CUDA out of memory" in part.why
+    assert part.seconds != part.without
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs a compiler for the host")
+def test_both_compute_the_same_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is timed is the part, of inputs that differ from each other."""
+    monkeypatch.setattr(timing, "COLD_BYTES", 5000)
+    module = traced((8, 16), (16, 8))
+    program = program_of(copy.deepcopy(module), frozenset())
+    assert len(program.converted) == 3
+
+    def clock(calls: Any, sets: Any) -> list[float]:
+        assert len(sets) == 5
+        for x, w, mask in sets:
+            wanted = torch.where(mask, x @ w, 0.0).relu()
+            assert wanted.norm() > 0
+            for call in calls:
+                (found,) = call((x, w, mask))
+                assert torch.allclose(found, wanted, rtol=1e-4, atol=1e-5)
+        assert not torch.equal(sets[0][0], sets[1][0])
+        return [1.0, 2.0]
+
+    assert times_of(module, module, clock) == PartTimes(1.0, 2.0)
