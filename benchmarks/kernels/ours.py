@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +12,7 @@ from kernels.case import Case
 from kernels.programs import case_named
 from measured import Found, Program
 
-from mirage_mlir.driver.offers import offers
+from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.interpreters.domain import AnyArray
@@ -41,7 +40,7 @@ def search(program: str, target: str, count: int, time_limit: float | None) -> S
             offer.search.kernels,
             offer.alone,
         )
-        for offer in islice(offers(function, target, effort), count)
+        for offer in to_time(offers(function, target, effort), count)
     )
     return Searched(found, perf_counter() - start)
 

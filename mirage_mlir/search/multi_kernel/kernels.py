@@ -32,6 +32,7 @@ from mirage_mlir.search.program.program_cuts import ProgramCut, cuts
 from mirage_mlir.search.program.shifted_cuts import shifted_cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
 
 MAX_CUTS, MAX_CUTS_OF_PARTS = 40, 8
@@ -277,4 +278,5 @@ def search_kernels(
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     for plan in best:
         found += planner.refined(plan)
-    return sorted(found, key=lambda plan: plan.seconds)[: limits.candidates]
+    found.sort(key=lambda plan: plan.seconds)
+    return spread(found, limits.candidates, str, lambda plan: plan.seconds)

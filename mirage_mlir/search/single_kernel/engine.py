@@ -32,6 +32,7 @@ from mirage_mlir.search.saturation.values import Algebra
 from mirage_mlir.search.single_kernel.found import Bounded, Explored, Found
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.single_kernel.tile_sizes import TileSizes
+from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
 
 GRAPHS_PER_CONFIGURATION = 24
@@ -105,12 +106,17 @@ class Search(TileSizes):
         if expands and not self.limits.expired():
             self._explore_all(looped, EXPANDED, len(configurations))
         found = self._refine(self._found)
-        return found if self.limits.varied else found[: self.limits.candidates]
+        return found if self.limits.varied else self._kept(found)
 
     def refined(self) -> list[BlockGraph]:
         """What a first look found, with the best of all tile sizes."""
         self.limits = replace(self.limits, coarse=False)
-        return self._refine(self._found)[: self.limits.candidates]
+        return self._kept(self._refine(self._found))
+
+    def _kept(self, found: Sequence[BlockGraph]) -> list[BlockGraph]:
+        if self.limits.coarse:
+            return [*found[: self.limits.candidates]]
+        return spread(found, self.limits.candidates, str, lambda graph: graph.seconds)
 
     @property
     def _cutoff(self) -> float:
