@@ -10,7 +10,7 @@ WORKLOADS = Path(__file__).parents[2] / "workloads"
 
 
 def test_structures_differ() -> None:
-    """One kernel with other grids, with a sum across blocks, and two kernels; not tilings of one."""
+    """Other grids, sums across blocks, two kernels: not only tilings of one."""
     text = (WORKLOADS / "rmsnorm_linear.mlir").read_text()
     (function,) = functions(parse_program(text, "rmsnorm_linear"))
     found = list(offers(function, "H200", Effort(candidates=8)))
