@@ -15,7 +15,8 @@ LOWERING = (
     "select-mma{{target={target}}},select-copies{{target={target}}},"
     "assign-layouts{{target={target}}},fuse-horizontally{{target={target}}},"
     "software-pipeline{{target={target}}},"
-    "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
+    "plan-memory{{target={target}}},overlap-launches{{target={target}}},"
+    "lower-to-nvvm{{target={target} pack={pack}}}"
 )
 """From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""
 

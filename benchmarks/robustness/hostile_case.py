@@ -45,6 +45,7 @@ LOWERING = (
     "--fuse-horizontally",
     "--software-pipeline",
     "--plan-memory",
+    "--overlap-launches",
     "--lower-to-nvvm",
 )
 

@@ -26,6 +26,7 @@ OPTIONS = {
     "fuse-horizontally": ("target",),
     "software-pipeline": ("target",),
     "plan-memory": ("target",),
+    "overlap-launches": ("target",),
     "lower-to-nvvm": ("target", "pack"),
     "check-lowered-kernels": ("seed",),
     "canonicalize": (),

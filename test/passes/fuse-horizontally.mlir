@@ -3,7 +3,7 @@
 // RUN: mirage-opt %s -p 'fuse-thread-graphs,select-mma,select-copies,assign-layouts{target=H200},fuse-horizontally{target=H200}' > %t
 // RUN: filecheck %s --input-file %t
 // RUN: mirage-opt %t | filecheck %s
-// RUN: mirage-opt %t -p 'software-pipeline{target=H200},plan-memory{target=H200},lower-to-nvvm{target=H200}' | filecheck %s --check-prefix=LOWERED
+// RUN: mirage-opt %t -p 'software-pipeline{target=H200},plan-memory{target=H200},overlap-launches{target=H200},lower-to-nvvm{target=H200}' | filecheck %s --check-prefix=LOWERED
 
 // %k reads what %p stores, and so comes behind %q, which needs no more than %n.
 // CHECK-LABEL: func.func @moved
