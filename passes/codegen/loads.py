@@ -6,7 +6,6 @@ from math import prod
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of, shared_buffer
 from mirage_mlir.dialects.pipeline import IssueCopiesOp
@@ -14,6 +13,7 @@ from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.buffers import (
     buffer_bytes,
     is_staged,
+    loads_of_tiles,
 )
 from mirage_mlir.passes.analysis.tile_attributes import Reduction, reduced_sides
 from mirage_mlir.passes.codegen.access import fetch
@@ -25,14 +25,6 @@ from mirage_mlir.passes.schedule.streams import stream_of
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
-
-
-def loads_of_tiles(op: Operation) -> list[threadblock.LoadOp]:
-    """The loads of the tiles that `op` copies; fails where edited text has what no load makes."""
-    loads = [value.owner for value in op.operands if isinstance(value.owner, threadblock.LoadOp)]
-    if len(loads) < len(op.operands):
-        fail(op, "copies tiles that no load makes")
-    return loads
 
 
 def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:

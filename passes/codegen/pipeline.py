@@ -23,7 +23,11 @@ from mirage_mlir.dialects.pipeline import (
     RefillBuffersOp,
 )
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, shared_layout
+from mirage_mlir.passes.analysis.buffers import (
+    copied_invariant_loads,
+    loads_of_tiles,
+    shared_layout,
+)
 from mirage_mlir.passes.codegen.access import CACHE_POLICIES
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
@@ -31,7 +35,6 @@ from mirage_mlir.passes.codegen.loads import (
     await_previous_grid,
     iterations_of,
     launch_dependents,
-    loads_of_tiles,
 )
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, mapped
 from mirage_mlir.passes.codegen.multicast_copies import in_block, own_rank, share_of, writers

@@ -8,11 +8,11 @@ from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.overlap import PrefetchTilesOp
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.layouts.sectors import LINE_BYTES
-from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.buffers import is_staged, loads_of_tiles
 from mirage_mlir.passes.analysis.tile_attributes import cut_axes
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition, Index
-from mirage_mlir.passes.codegen.loads import iterations_of, loads_of_tiles
+from mirage_mlir.passes.codegen.loads import iterations_of
 
 
 def prefetch(ctx: KernelContext, op: PrefetchTilesOp) -> None:

@@ -8,6 +8,7 @@ from itertools import takewhile
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.decisions.schedule import iterations_at_start
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.dialects.overlap import (
@@ -28,6 +29,7 @@ from mirage_mlir.dialects.pipeline import (
     ReleaseTilesOp,
 )
 from mirage_mlir.dialects.schedule import Overlap
+from mirage_mlir.passes.analysis.buffers import loads_of_tiles
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import tensor_bytes
 from mirage_mlir.passes.schedule.block_resources import (
@@ -121,16 +123,17 @@ class OverlapWriter:
         """Whether an input is there before the previous grid has ended, which is waited for."""
         return self.launch.available is not None and view_of(value).root in self.launch.available
 
-    def split(self, tiles: Sequence[SSAValue]) -> tuple[list[SSAValue], list[SSAValue]]:
-        """Those of loaded `tiles` that are available, and the others."""
-        early = [tile for tile in tiles if self.is_available(source_of(tile))]
-        return early, [tile for tile in tiles if tile not in early]
+    def split(self, op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
+        """The tiles that `op` copies: those that are available, and the others."""
+        loads = loads_of_tiles(op)
+        early = [load.result for load in loads if self.is_available(load.source)]
+        return early, [load.result for load in loads if load.result not in early]
 
     def around_wait(
         self, copies: Sequence[IssueCopiesOp], waits: Sequence[Operation]
     ) -> list[Operation]:
         """The `copies` of the prologue, those of what is available in front of the wait."""
-        parts = [self.split(op.tiles) for op in copies]
+        parts = [self.split(op) for op in copies]
         if not waits or not any(later for _, later in parts):
             return [*copies, *waits]
         early: list[Operation] = []
@@ -149,14 +152,16 @@ class OverlapWriter:
         Where some of the loop's tiles are available the producer copies these, and the thread what
         must wait: it need not queue behind the producer's copies.
         """
-        (fill,) = [op for op in ops if isinstance(op, FillBuffersOp)]
+        fill = next((op for op in ops if isinstance(op, FillBuffersOp)), None)
+        if fill is None:
+            fail(self.graph, "has producer warps, and no threadblock.fill_buffers for them")
         place = ops.index(fill)
         soon = [op for op in ops[:place] if isinstance(op, IssueCopiesOp)]
         late = [op for op in ops[place:] if isinstance(op, IssueCopiesOp)]
         rest = [op for op in ops[place + 1 :] if op not in late]
         if not self.starts_early:
             return [], [*soon, fill, *late, *self.launches, *rest]
-        early, later = self.split(fill.tiles)
+        early, later = self.split(fill)
         soon_early, soon_later = self.split_invariants(soon)
         late_early, late_later = self.split_invariants(late)
         if not early or not later:
@@ -177,7 +182,7 @@ class OverlapWriter:
         """Copies of loop-invariant tiles that are available, and of the others."""
         found: tuple[list[Operation], list[Operation]] = ([], [])
         for op in ops:
-            for part, tiles in zip(found, self.split(op.tiles), strict=True):
+            for part, tiles in zip(found, self.split(op), strict=True):
                 if tiles:
                     part.append(IssueCopiesOp(tiles))
             discard(op)
@@ -246,13 +251,6 @@ def touches_device_memory(ops: Sequence[Operation]) -> bool:
         or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
         for op in ops
     )
-
-
-def source_of(tile: SSAValue) -> SSAValue:
-    """The tensor that a tile is loaded from; fails where edited text has what no load makes."""
-    load = tile.owner
-    assert isinstance(load, threadblock.LoadOp)
-    return load.source
 
 
 def iteration_of(op: IssueCopiesOp) -> int | None:
