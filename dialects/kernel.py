@@ -89,9 +89,6 @@ from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape
 
-CONSTANT = "kernel.constant"
-"""The attribute of a function argument that never changes between calls."""
-
 
 @irdl_op_definition
 class MatmulOp(MatmulBase, TensorOp):

@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from mirage_mlir.constant_inputs import constant_inputs
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import require_verified
-from mirage_mlir.dialects.constant_inputs import constant_inputs
 from mirage_mlir.dialects.interface import (
     InterfaceAttr,
     PackingAttr,

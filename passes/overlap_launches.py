@@ -7,9 +7,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from mirage_mlir.constant_inputs import constant_inputs
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
-from mirage_mlir.dialects.constant_inputs import constant_inputs
 from mirage_mlir.dialects.overlap import OVERLAP_OPS
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.launch_groups import launches_of

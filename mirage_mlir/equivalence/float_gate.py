@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.equivalence.float_inputs import DrawnFloats, InputKind
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
@@ -133,7 +134,7 @@ class FloatGate:
                 kinds,
                 factors,
                 self.seed,
-                constant=is_constant(self.reference, number),
+                constant=is_constant_input(self.reference, number),
                 hot_channel=_hot_channel(dims),
             )
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
@@ -303,12 +304,6 @@ def _each(errors: list[float], count: int) -> list[float]:
 def _as(domain: FloatDomain, x: Tensor[Floats]) -> Tensor[Floats]:
     """An input as a domain takes it."""
     return x if domain.rounding else x.mapped(lambda array: array.astype(domain.dtype))
-
-
-def is_constant(function: FuncOp, number: int) -> bool:
-    """Whether an argument is a weight that never changes."""
-    attributes = function.arg_attrs
-    return attributes is not None and "kernel.constant" in attributes.data[number].data
 
 
 def _hot_channel(dims: Sequence[Dim]) -> int:

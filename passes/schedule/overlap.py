@@ -125,9 +125,11 @@ class OverlapWriter:
 
     def split(self, op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         """The tiles that `op` copies: those that are available, and the others."""
-        loads = loads_of_tiles(op)
-        early = [load.result for load in loads if self.is_available(load.source)]
-        return early, [load.result for load in loads if load.result not in early]
+        early: list[SSAValue] = []
+        later: list[SSAValue] = []
+        for load in loads_of_tiles(op):
+            (early if self.is_available(load.source) else later).append(load.result)
+        return early, later
 
     def around_wait(
         self, copies: Sequence[IssueCopiesOp], waits: Sequence[Operation]
