@@ -1,5 +1,9 @@
 """
-What a block keeps in shared memory, in the model: buffers of the loop, tiles, parts of sums.
+Models the shared memory of a block: the buffers of the loop, computed tiles, partial sums.
+
+The number of buffers, and who fills them, is decided by the functions that the passes call, too
+(`mirage_mlir/decisions`). The layouts of tiles are chosen only once a graph is written; the model
+takes the largest that they may become.
 
 The passes decide how many buffers there are, and who fills them, by the same functions
 (`mirage_mlir/decisions`). The layouts of tiles they choose once a graph is written; here tiles are
@@ -50,7 +54,9 @@ OTHER_BYTES = 2048
 
 
 class BlockBuffers(BlockThreads):
-    """The bytes of shared memory that one derivation needs, and the stages of its loop."""
+    """
+    Computes the shared memory of a block, and the number of pipeline stages, for one derivation.
+    """
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
@@ -106,7 +112,7 @@ class BlockBuffers(BlockThreads):
         return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
 
     def _staged_bytes(self) -> Array:
-        """One buffer of each tile that the loop loads."""
+        """The bytes of one buffer of each tile that the loop loads."""
         loads = self._loads()
         padded = sum((self._padded_tile(v, t) for v, t in loads), start=self.tiling.zero)
         if not self.pipelined.any():
@@ -115,7 +121,9 @@ class BlockBuffers(BlockThreads):
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
-        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
+        """
+        The number of buffers of each tile that the loop loads, as `software-pipeline` chooses it.
+        """
         few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few
@@ -128,7 +136,7 @@ class BlockBuffers(BlockThreads):
         return np.where(self.pipelined, many, few)
 
     def _alternate(self) -> None:
-        """Two buffers of what the loop computes, where these leave enough for what it loads."""
+        """Double-buffers what the loop computes, where enough stages are left for what it loads."""
         if not self.pipelined.any() or not self.made.any():
             return
         once, stages, self.made = self.made, self.stages, 2 * self.made
@@ -139,7 +147,9 @@ class BlockBuffers(BlockThreads):
         self.stages = np.where(enough, self.stages, stages)
 
     def _held_bytes(self) -> Array:
-        """The loop-invariant tiles through the loop."""
+        """
+        The bytes of loop-invariant loaded tiles, which stay in shared memory through the loop.
+        """
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
@@ -152,11 +162,11 @@ class BlockBuffers(BlockThreads):
         return padded_tile(self.tiling, value, tensor, summed)
 
     def _kept_stages(self) -> tuple[Stage, ...]:
-        """The stages whose tiles are kept through the loop."""
+        """The stages whose tiles stay in shared memory through the loop."""
         return (Stage.INVARIANT,) if self.tiling.mesh.trip_counts else ()
 
     def _made_bytes(self, stages: Container[Stage]) -> Array:
-        """Operands of tensor cores, and tiles that are moved, that some stages compute."""
+        """The bytes of tiles that are computed in `stages`: MMA operands and transposed tiles."""
         made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             if self.tiling.stage(operand) not in stages:
@@ -175,7 +185,9 @@ class BlockBuffers(BlockThreads):
         return made
 
     def _written_bytes(self, value: int) -> Array:
-        """A computed tile in shared memory, in whole accesses of all threads, lines padded."""
+        """
+        The bytes of a computed tile: padded lines, rounded up to whole accesses of all threads.
+        """
         layout = self._blocked_tile(value)
         return layout.rows * (F32_BYTES * layout.columns + LINE_PADDING)
 
@@ -191,7 +203,7 @@ class BlockBuffers(BlockThreads):
         return blocked_tile(rows, columns, self.threads, run)
 
     def _shared_bytes(self) -> Array:
-        """What a block needs: the loop's buffers give way to what follows the loop."""
+        """The bytes of a block: what follows the loop reuses the loop's buffers."""
         during = self.staged * self.stages + self.made
         later = {Stage.INVARIANT, Stage.POST} - {*self._kept_stages()}
         after = self._exchanged(self.held) + self._made_bytes(later)
@@ -199,7 +211,9 @@ class BlockBuffers(BlockThreads):
         return self.held + np.maximum(during, after) + reduced
 
     def _reduced_bytes(self) -> Array:
-        """What warps that reduce parts of the same rows or columns leave for each other."""
+        """
+        The bytes of partial results that warps exchange when they reduce the same rows or columns.
+        """
         total = self.tiling.zero
         for edge in self.edges.values():
             if edge.kind in REDUCTIONS:
@@ -207,7 +221,10 @@ class BlockBuffers(BlockThreads):
         return total
 
     def _partial_results(self, edge: Edge) -> Array:
-        """Elements that the warps of a block leave for each other in a reduction; 0 for one."""
+        """
+        The elements of partial results of one reduction; 0 where a single warp reduces each row or
+        column.
+        """
         (operand,) = edge.operands
         axes = self.positions.axes[operand]
         layout = self._blocked_tile(operand)
@@ -229,7 +246,9 @@ class BlockBuffers(BlockThreads):
         return np.where(clustered, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:
-        """Bytes of sums that a block holds ready for the blocks that share its loop."""
+        """
+        The bytes of partial sums that a block keeps for the other blocks of its cluster to read.
+        """
         total = self.tiling.zero
         for value in self._kept_sums():
             product = self.products.get(self.edges[value].operands[0])
@@ -240,6 +259,6 @@ class BlockBuffers(BlockThreads):
         return total
 
     def part_bytes(self) -> Array:
-        """Bytes of sums that a block leaves in device memory for the last that shares its loop."""
+        """The bytes of partial sums that a block writes to the split-K workspace."""
         parts = (4 * self.tiling.volume(value) for value in self._kept_sums())
         return sum(parts, start=self.tiling.zero)

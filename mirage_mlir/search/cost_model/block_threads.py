@@ -1,5 +1,7 @@
 """
-How many threads a block has, and how its warps share products, in the model.
+Models the threads of a block, and how its warps share each matmul.
+
+The pass `select-mma` decides by the same functions (`mirage_mlir/decisions`).
 
 The pass select-mma decides by the same functions (`mirage_mlir/decisions`).
 """
@@ -32,7 +34,7 @@ from mirage_mlir.search.saturation.hypergraph import Edge
 
 
 class BlockThreads(LiveValues):
-    """The threads of a block, and the chains and products that its warps share."""
+    """Computes the threads of a block, its chains of matmuls, and the warps of each matmul."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
@@ -51,7 +53,7 @@ class BlockThreads(LiveValues):
         return find_chains(self.tiling, self.edges)
 
     def _sides(self, edge: Edge) -> tuple[Array, Array, Array]:
-        """Rows, columns and depth of a product; the first operand has the rows."""
+        """The rows, columns and depth of a matmul; the first operand has the rows."""
         assert edge.axis is not None
         rows, columns = (
             self.tiling.extent([a for a in self.tiling.axes(operand) if a != edge.axis])
@@ -73,7 +75,7 @@ class BlockThreads(LiveValues):
         return np.where(chained > 0, chained, threads)
 
     def _chain_threads(self) -> Array:
-        """Threads where all products are in chains; 0 where they cannot be."""
+        """The number of threads if all matmuls are in chains; 0 where no number fits."""
         tiling, edges = self.tiling, self.edges
 
         def fit(groups: int) -> Mask:
@@ -93,7 +95,7 @@ class BlockThreads(LiveValues):
         )
 
     def _chain(self, chain: Chain) -> None:
-        """Note what the products of a chain share where they are one."""
+        """Sets the warps of the matmuls of a chain, where the chain fits in registers."""
         ways = [shared(self.tiling, self.edges, chain, self.threads / WARP_THREADS)]
         if self.tiling.target.has_wgmma:
             groups = self.threads / GROUP_THREADS
@@ -106,7 +108,7 @@ class BlockThreads(LiveValues):
         self.kept |= dict.fromkeys(chain.operands, fits)
 
     def _warps(self, value: int, edge: Edge) -> Warps:
-        """As `_alone`, which is asked once for all graphs that have a product."""
+        """Calls `_alone` once for all graphs that have the same matmul."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
         operands = [self.edges[operand] for operand in edge.operands]
         inputs = tuple((operand.kind, operand.source) for operand in operands)
@@ -115,7 +117,7 @@ class BlockThreads(LiveValues):
         return self.tiling.once(key, lambda: self._alone(value, edge))
 
     def _alone(self, value: int, edge: Edge) -> Warps:
-        """A product that is in no chain."""
+        """How warps, or warpgroups, share a matmul that is in no chain."""
         warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
         if not self.tiling.target.has_wgmma or self.tiling.program.operand_type == "f32":
             return warps

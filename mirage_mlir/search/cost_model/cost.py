@@ -1,5 +1,10 @@
 """
-How long a graph takes, for all combinations of tile sizes at once.
+Models the time of a graph, for all combinations of tile sizes at once.
+
+The model of a kernel adds up what it moves through device memory, L2 and shared memory, what it
+computes (both are counted in `work.py`), and what a block waits for in each iteration of its loop.
+Only the order of candidates matters. Constants are those of the target's row and of `fitted.py`.
+Combinations that do not fit the GPU cost infinitely much.
 
 A model of one kernel: what it moves through device memory, L2 and shared memory and what it
 computes (`work.py` counts that), and what a block waits for in each iteration of its loop. Only the
@@ -33,11 +38,13 @@ from mirage_mlir.search.cost_model.terms import (
 
 
 class CostModel(SumsAcrossBlocks):
-    """The time of one derivation on every combination of a tiling."""
+    """Computes the modelled time of one derivation, for all combinations of tile sizes."""
 
     def seconds(self, *, explained: bool = False) -> Array:
         """
         The modelled time of every combination; infinite for those that do not fit.
+
+        The terms are kept only where they are `explained`: their arrays would fill the cache.
 
         Only where it is `explained` its terms are kept: their arrays fill the cache.
         """
@@ -47,7 +54,7 @@ class CostModel(SumsAcrossBlocks):
         return np.where(fits, self._combined(), np.inf)
 
     def modelled(self, index: int, seconds: float) -> Modelled:
-        """What the model says of one combination, once `seconds` computed all of them."""
+        """The prediction for one combination; `seconds` must have been computed for all."""
         resources, mesh = self.resources, self.tiling.mesh
         iterations = int(mesh.iterations[index])
         threads = int(resources.threads[index])
@@ -69,7 +76,7 @@ class CostModel(SumsAcrossBlocks):
         )
 
     def _launchable(self) -> Mask:
-        """Whether the grid is one: its first axis may be long, the others may not."""
+        """Whether CUDA can launch the grid: at most one axis is longer than y and z allow."""
         mesh = self.tiling.mesh
         long = self.tiling.zero
         for count in mesh.counts.values():
@@ -128,7 +135,9 @@ class CostModel(SumsAcrossBlocks):
         return started + overlapped + np.where(looped, waiting, 0.0) + after
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
-        """How much of the shorter of copying and computing comes apart from the other."""
+        """
+        The share of the shorter of copying and computing that is not overlapped with the longer.
+        """
         pipelined, looped = self.resources.pipelined, self.tiling.mesh.iterations > 1
         # Blocks that start together wait together. Of rows that are no power of two some threads
         # have none: loads stand behind branches, which are waited for one by one. RMSNorm of rows
@@ -142,7 +151,7 @@ class CostModel(SumsAcrossBlocks):
         )
 
     def _uneven_rows(self) -> Mask:
-        """Where threads share rows of which there is no power of two."""
+        """Where the number of rows is no power of two, so that some threads have fewer rows."""
         uneven = np.zeros_like(self.tiling.one, dtype=bool)
         if self.resources.products:
             return uneven
@@ -154,7 +163,9 @@ class CostModel(SumsAcrossBlocks):
         return uneven
 
     def _apart_in_loop(self) -> Array:
-        """The same in a loop of tensor copies: a buffer is free when its product has ended."""
+        """
+        The same share in a loop with producers: a buffer is refilled when its matmul has ended.
+        """
         stages, iterations = self.resources.stages, self.tiling.mesh.iterations
         if self.resources.chains:
             # These wait for their products anyway, and most of them for their bytes.

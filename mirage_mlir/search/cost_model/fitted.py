@@ -1,4 +1,4 @@
-"""The constants of the cost model that are no GPU's own: what each is read off."""
+"""Constants of the cost model that no GPU's row has, with the measurements behind them."""
 
 SECTOR, LINE = 32, 128
 """Bytes that device memory hands out at once, and that L2 keeps together."""

@@ -1,6 +1,7 @@
 """
-Products by warpgroups, in the model (see `passes/mma/wgmma_split.py` and `chains.py`,
-which this follows for all combinations of tile sizes at once).
+Models matmuls by warpgroups (`wgmma`), for all combinations of tile sizes at once.
+
+The lowering decides the same in `passes/mma/wgmma_split.py` and `passes/mma/chains.py`.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ SHORTEST_LINE = 16
 
 @dataclass(frozen=True)
 class Grouped:
-    """How warpgroups share a product, where they can."""
+    """How warpgroups share a matmul, and where they can compute it at all."""
 
     fits: NDArray[np.bool_]
     warps: Warps
@@ -60,18 +61,18 @@ class Operand:
 
     @property
     def fits(self) -> NDArray[np.bool_]:
-        """Whether it can be swizzled, which units ask for."""
+        """Whether the tile can be swizzled, as `wgmma` demands."""
         return self.line > 0
 
     @cached_property
     def line(self) -> NDArray[np.int64]:
-        """Elements of a line, 0 where there is none."""
+        """The elements of a swizzled line; 0 where the tile cannot be swizzled."""
         widths = (LONGEST_LINE, LONGEST_LINE // 2, SHORTEST_LINE)
         return np.select([self.run % width == 0 for width in widths], widths, 0)
 
 
 def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
-    """How the operand `value` of a product lies, whose depth is the axis `summed`."""
+    """How the operand `value` of a matmul lies in shared memory; `summed` is its depth."""
     edge, mesh = edges[value], tiling.mesh
     if edge.kind is not Kind.INPUT:
         # What a block computes it stores as it is wanted.
@@ -90,7 +91,10 @@ def group_product(
     summed: bool,
 ) -> Grouped:
     """
-    A product alone, by the rows, columns and depth of its tiles: shared as `split_groups` says.
+    How warpgroups share a matmul that is in no chain; `split_groups` decides it.
+
+    Where only the columns are a multiple of the instruction's rows the transposed matmul is
+    computed.
 
     Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
     """
@@ -120,13 +124,13 @@ def group_product(
 
 
 def chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
-    """The rows of all products of a chain."""
+    """The rows of all matmuls of a chain."""
     summed = edges[chain.others[0]].axis
     return tiling.extent([axis for axis in tiling.axes(chain.first) if axis != summed])
 
 
 def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
-    """As `_group_chain`, which is asked once for all graphs that have a chain."""
+    """Calls `_group_chain` once for all graphs that have the same chain."""
     products = [edges[value] for value in (chain.first, *chain.others)]
     operands = [edges[operand] for product in products for operand in product.operands]
     lie = tuple((operand.kind, operand.source) for operand in operands)
@@ -136,7 +140,7 @@ def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups:
 
 def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """
-    The split of a chain's rows and keys over warpgroups with the fewest parts.
+    How warpgroups share the rows and keys of a chain, with the fewest partial sums.
 
     The keys are the columns of the first product and the depth of the others.
     """

@@ -1,5 +1,8 @@
 """
-What the lowering will make of a graph: whether it fits a block, registers, blocks side by side.
+Models the resources that the lowering will give a kernel: registers, shared memory, resident
+blocks.
+
+The model is close enough to tell which combinations of tile sizes fit, and which are fast.
 
 For all combinations of tile sizes at once, and close enough to tell which of them fit and which
 are fast.
@@ -49,7 +52,7 @@ memory one after the other."""
 
 
 class Resources(BlockBuffers):
-    """What one derivation needs; arrays have an entry for each combination of tile sizes."""
+    """Computes the resources of one derivation; arrays have an entry for each combination."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
@@ -59,7 +62,7 @@ class Resources(BlockBuffers):
         """Of a thread that computes; `resident` estimates it."""
 
     def fits(self) -> Mask:
-        """Which combinations a block has the registers and the shared memory for."""
+        """Where a block fits: its registers and its shared memory suffice."""
         shared = self.shared <= self.tiling.target.shared_memory_per_block
         most = MAX_LIVE_PER_THREAD
         if self.tiling.target.has_wgmma and self.products:
@@ -68,14 +71,14 @@ class Resources(BlockBuffers):
         return shared & kept & self._askable() & self._reducible() & self._short()
 
     def _short(self) -> Mask:
-        """Whether threads have few elements of each product: the code has all written out."""
+        """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""
         sides = [self._sides(self.edges[value]) for value in self.products]
         longest = [rows * columns for rows, columns, _ in sides]
         short = [elements <= MOST_OF_PRODUCT * self.threads for elements in longest]
         return np.logical_and.reduce(np.broadcast_arrays(self.tiling.zero == 0, *short), axis=0)
 
     def resident(self) -> Array:
-        """Blocks that run on one multiprocessor at a time; notes the `registers` of a thread."""
+        """The blocks that are resident on one multiprocessor; sets the `registers` of a thread."""
         target = self.tiling.target
         if self.products:
             registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
@@ -92,12 +95,12 @@ class Resources(BlockBuffers):
         return resident_blocks(self.tiling.target, threads, self.registers, self.shared)
 
     def _most_registers(self) -> Array:
-        """What ptxas is told of pipelined blocks that share a multiprocessor; else 0."""
+        """The register limit for ptxas where pipelined blocks share a multiprocessor; else 0."""
         limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
         return np.where(self.pipelined, limit, 0.0)
 
     def multicast(self, index: int) -> int:
-        """Blocks of a cluster that share tiles of the loop, of one combination."""
+        """For one combination the blocks of a cluster that share tiles of the loop by multicast."""
         mesh = self.tiling.mesh
         if not self.grouped[index] or not self.products or mesh.shares[index] > 1:
             return 1
@@ -118,7 +121,9 @@ class Resources(BlockBuffers):
         return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
-        """Whether threads have registers for all that they keep, or ask for."""
+        """
+        Where the registers suffice for all that threads keep, and for all that they load in place.
+        """
         if self.products:
             # Elements of 16 bits are turned into f32 beside the sums.
             room = MAX_BESIDE_PRODUCTS * self.threads
@@ -147,7 +152,7 @@ class Resources(BlockBuffers):
 
 
 def reduction_waits(resources: Resources) -> Array:
-    """What the reductions of one block wait, in barriers."""
+    """The number of barriers at which one block waits for reductions."""
     total = resources.tiling.zero
     for value, edge in resources.edges.items():
         if edge.kind in REDUCTIONS:
@@ -160,7 +165,9 @@ def reduction_waits(resources: Resources) -> Array:
 
 
 def operand_waits(resources: Resources) -> Array:
-    """Barriers before tensor cores read what threads computed, of one block."""
+    """
+    The number of barriers of one block between threads that compute MMA operands and the MMAs.
+    """
     total = resources.tiling.zero
     for operand, stored in resources.materialised():
         total = total + stored * resources.tiling.iterations(operand)
