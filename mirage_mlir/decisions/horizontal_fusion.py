@@ -3,9 +3,6 @@ Decides which kernels of a function share a launch, and the order of the launche
 
 Kernels that do not depend on each other become one grid, in which each has blocks of its own
 (horizontal fusion): small kernels together keep all multiprocessors busy, and wait only once.
-
-Kernels that do not depend on each other become one grid, in which each has blocks of its own
-(horizontal fusion): small ones together keep all multiprocessors busy, and wait once.
 """
 
 from collections.abc import Collection, Hashable, Sequence
@@ -42,8 +39,6 @@ def joint_launches(
     The numbers of the kernels of each launch, in the order of the launches.
 
     Where no launch is shared the order is that of the kernels.
-
-    Where none is shared that is the order in which the kernels are.
     """
     depths: list[int] = []
     for kernel in kernels:

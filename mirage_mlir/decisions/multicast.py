@@ -8,13 +8,6 @@ each other. `choose_cluster` takes the kind that took 8 to 11 % less.
 
 The hardware numbers the blocks of a cluster with the first axis fastest. Blocks load the same tile
 if they differ only along axes of the grid that do not cut it.
-
-Where that pays is a matter of measurement: of an H200's matmuls with 256 to 4096 rows most took as
-long with clusters of two as without, or 1 to 4 % longer, and with clusters of four up to twice as
-long, as blocks wait for each other. `choose_cluster` takes the kind that took 8 to 11 % less.
-
-Blocks are numbered in their cluster with the first axis fastest, as the hardware does. Blocks share
-a tile if they differ only along axes of the grid that do not say which tile it is.
 """
 
 from collections.abc import Collection, Sequence
@@ -62,9 +55,6 @@ def choose_cluster(
 
     A cluster pays where all blocks run at once, copies take longer than matmuls, and a few blocks
     load most of the same bytes.
-
-    All blocks run at once, copies take longer than matmuls, and most of what they bring is shared
-    by a few blocks.
 
     Args:
         grid: blocks along each axis.
@@ -139,9 +129,6 @@ def partial_copy(boxes: TensorMap, tile: Sequence[int], parts: int) -> PartialCo
     How blocks share the copy of a tile into `boxes`; None where the parts would differ.
 
     Each block copies whole panels of the run if there are enough of them, else some of the lines.
-
-    Panels of the run are given to one block or another where there are as many, else each copies
-    some of the lines.
     """
     sizes = [tile[dim] for dim in boxes.axes]
     if sizes[0] // boxes.box[0] % parts == 0:

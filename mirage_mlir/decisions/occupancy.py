@@ -2,8 +2,6 @@
 Computes occupancy: the blocks that are resident on a multiprocessor.
 
 Source: CUDA's occupancy calculator (`cuda_occupancy.h`), for compute capabilities 8.0 and 9.0.
-
-Source: CUDA's occupancy calculator (`cuda_occupancy.h`), for compute capabilities 8.0 and 9.0.
 """
 
 import numpy as np

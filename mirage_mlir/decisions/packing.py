@@ -5,11 +5,6 @@ A block reads one tile in each iteration. In a row-major tensor the lines of a t
 In a packed tensor each tile is contiguous, and the tiles of a block follow each other iteration by
 iteration. A packed tensor is a matrix of lines: those of the first panel of a tile, then of the
 next, in their order in shared memory. The copy adds the swizzle.
-
-A block reads one tile in each iteration of its loop. In a row-major tensor the lines of a tile are
-far apart; packed, each tile is one piece, and the pieces of one block follow each other iteration
-by iteration. A packed tensor is a matrix of lines: those of one panel of a tile after another, as
-they lie in shared memory but for the swizzle, which the copy makes.
 """
 
 from collections.abc import Sequence

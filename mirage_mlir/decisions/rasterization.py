@@ -23,9 +23,6 @@ def choose_raster_width(
     the more of them L2 serves. Of `together` blocks p are side by side along the first axis and
     `together / p` along the second.
 
-    Blocks that run at a time read tiles of both sides of a matmul; the fewer different ones, the
-    more L2 has. Of so many blocks p lie side by side and `together / p` one behind the other.
-
     Args:
         grid: blocks along the two axes; the width divides the first.
         along: bytes of an iteration's tiles that are cut by the first axis alone, and by the

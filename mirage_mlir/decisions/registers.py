@@ -47,9 +47,6 @@ def most_registers(threads: ArrayLike) -> Array:
 
     Warps are dealt to the four quarters of a multiprocessor, each with a fourth of the registers.
     So one warp more than a multiple of four costs as much as four.
-
-    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
-    than a multiple of four costs as much as four.
     """
     quarters = GROUP_WARPS * WARP_THREADS
     together = np.ceil(np.asarray(threads, np.float64) / quarters) * quarters
@@ -76,10 +73,6 @@ def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike]) -> Array:
     three warps: 168 per thread. Where consumers need more there are four producer warps, which give
     theirs back. On an H200 attention took 4 to 12 % longer with four than with one, where one
     sufficed.
-
-    A ninth warp leaves each thread 168, as a quarter of a multiprocessor's serve three warps then:
-    where that is too few, four warps come that give theirs back. On an H200 attention took 4 to
-    12 % longer with these than with one, where one leaves enough.
 
     Args:
         threads: that compute.

@@ -126,10 +126,6 @@ def pipeline_stages(
     On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each block,
     15.0 with 123 KB, and 14.4 with 164 KB, where blocks of the next kernel start when others end.
 
-    Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free.
-    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
-    block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
-
     Args:
         iteration_bytes: of the tiles of one iteration.
         other_bytes: what the block keeps in shared memory besides, in the loop.
@@ -156,11 +152,6 @@ def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
     the previous grid queue behind. The former costs more where the previous call has to end (a
     matmul took 13.8 us with 32 KB in flight, 13.5 with 64), the latter behind a small kernel of the
     same function (Q, K and V took 15.0 us and 15.3).
-
-    Where iterations are large, one that is left out may keep device memory idle, and one too many
-    may delay what is waited for. The former is worse where a call before has to end (a matmul took
-    13.8 us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q,
-    K and V 15.0 and 15.3 us).
 
     Args:
         iteration_bytes: of such tiles of one iteration.
@@ -193,10 +184,6 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     may they be placed while the previous grid still runs; else some multiprocessors would get
     several blocks and others none: a matmul of 192 blocks took 19.3 us that way, and 16.8 after the
     previous grid.
-
-    That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
-    they may be placed while the previous grid still runs; else some multiprocessors would get
-    several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
     return np.floor(target.shared_memory_per_sm / needed) <= share
@@ -210,11 +197,6 @@ def occupancy_limit_bytes(share: int, target: Target) -> int:
     free. Attention whose second kernel has 512 small blocks took 9.1 us on an H200 that way, and
     5.7 spread evenly. With a share above eight nothing was gained: then it is 0, and a launch asks
     for what the kernel needs.
-
-    A kernel that starts while the previous grid runs is placed where there is room: all of it on
-    the few multiprocessors that the other left free. Attention whose second kernel has 512 small
-    blocks took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was
-    nothing to gain: then it is 0, and a launch asks for what the kernel needs.
     """
     if share > MAX_EVEN_SHARE:
         return 0

@@ -52,9 +52,6 @@ def split_warps(
     Work is counted in instructions of one iteration: one `mma.sync` for each fragment of the
     result, one `ldmatrix` for a left fragment, and half of one for a right fragment.
 
-    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
-    one `ldmatrix` for a left fragment and half of one for a right fragment.
-
     Args:
         rows: of the tile.
         columns: of the tile.
@@ -90,8 +87,6 @@ class Lines(NamedTuple):
     How an operand of a warpgroup's matmul lies in shared memory.
 
     Its outer side is the rows of a left operand, or the columns of a right one.
-
-    Its outer side are rows of the left operand, columns of the right one.
     """
 
     length: ArrayLike
@@ -120,10 +115,6 @@ def split_groups(
     instructions for each warpgroup, since all warpgroups share the tensor cores. A split does not
     fit if it does not divide the sizes, or if the accumulators need more registers than threads
     have.
-
-    The one that reads least from shared memory, then the one with the fewest instructions for each
-    warpgroup: all of them use the same tensor cores. None fits where a warpgroup has more partial
-    sums than its threads have registers, or the sizes cannot be cut so.
 
     Args:
         sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
@@ -166,9 +157,6 @@ def split_warp_chain(
 
     Of equal ones it is that with the fewest warps along the columns: these hold partial sums of the
     other matmuls, which are added up after the loop.
-
-    Of equal work the one with the fewest warps along the columns: these have partial sums of the
-    other matmuls, which they bring together after the loop.
 
     Args:
         sizes: rows, columns and depth of the first matmul; its columns are the others' depth.

@@ -60,9 +60,6 @@ def chain_threads(
     Warps take as many rows as they can, so that they read right operands less often. Warpgroups
     take 64 rows each where a block has more: each then computes whole matmuls of its rows.
 
-    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
-    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
-
     Args:
         rows: the most of a matmul.
         blocks: of the grid.

@@ -5,11 +5,6 @@ A `wgmma` is computed by a warpgroup of four warps: 64 rows, a multiple of 8 col
 depth of 16 at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions",
 sections "Register fragments" and "Shared memory matrix layout"; the canonical layouts are written
 out in CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
-
-A `wgmma` is computed by a warpgroup: four warps, 64 rows, any multiple of 8 columns up to 256, 16
-of depth at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its
-sections "Register fragments" and "Shared memory matrix layout"; the canonical layouts are written
-out in CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
 """
 
 from dataclasses import dataclass
@@ -80,9 +75,6 @@ def wgmma_result(
 
     The thread index consists of lane, warp, then warpgroups along columns, depth and rows, lowest
     first; each count is a power of two. Warpgroups along the depth hold partial sums.
-
-    The thread index is lane, warp, then groups along columns, depth and rows, lowest first; each
-    count is a power of two. Groups along the depth hold parts of one sum.
     """
     down, across, deep = groups
     heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
@@ -113,10 +105,6 @@ class OperandTile:
     depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
     are an atom, within which the swizzle permutes pieces of 16 bytes.
 
-    Its two sides are the outer one (rows of the left operand, columns of the right one) and the
-    depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
-    are an atom, in which 16-byte pieces change places.
-
     Args:
         swizzle: bytes of a line.
         panel: elements from one panel of lines to the next.
@@ -140,10 +128,6 @@ class OperandTile:
         The leading distance is that between panels where neighbours lie along the outer side; else
         it is unused, as the depth of 16 of an instruction lies in one line. The stride is the
         distance between atoms.
-
-        The leading distance is the one between panels where neighbours lie along the outer side,
-        and unused else: an instruction's 16 of depth lie in one line. The stride is the one
-        between atoms.
         """
         leading = 1 if self.along_depth else self.panel * ITEM_BYTES // ADDRESS_UNIT
         stride = SWIZZLED_LINES * self.swizzle // ADDRESS_UNIT
@@ -180,8 +164,6 @@ def registers_for_chain(groups: int, *, looped: bool) -> int:
     The registers of a thread for the accumulators of a chain, in a block of so many warpgroups.
 
     Beside a loop (`looped`) there may be producer warps, which copy its tiles.
-
-    Beside a loop (`looped`) there may be other warps, which copy its tiles.
     """
     registers = registers_of_consumers if looped else most_registers
     return min(MAX_FRAGMENT_REGISTERS, int(registers(groups * GROUP_THREADS)) - OTHER_REGISTERS)

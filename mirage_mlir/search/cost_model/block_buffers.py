@@ -4,10 +4,6 @@ Models the shared memory of a block: the buffers of the loop, computed tiles, pa
 The number of buffers, and who fills them, is decided by the functions that the passes call, too
 (`mirage_mlir/decisions`). The layouts of tiles are chosen only once a graph is written; the model
 takes the largest that they may become.
-
-The passes decide how many buffers there are, and who fills them, by the same functions
-(`mirage_mlir/decisions`). The layouts of tiles they choose once a graph is written; here tiles are
-as large as they may become.
 """
 
 from collections.abc import Container, Iterator

@@ -2,8 +2,6 @@
 Models the threads of a block, and how its warps share each matmul.
 
 The pass `select-mma` decides by the same functions (`mirage_mlir/decisions`).
-
-The pass select-mma decides by the same functions (`mirage_mlir/decisions`).
 """
 
 import numpy as np

@@ -5,10 +5,6 @@ The registers in which a thread has the result of one matmul are those that it n
 operand of the next. So the scores of attention need not go through shared memory before they are
 multiplied with V. The lowering finds chains in `passes/mma/chains.py`; this module does the same
 for all combinations of tile sizes at once.
-
-A thread's part of a product's result is what it needs of the left side of a next one, so scores
-need not go through shared memory before they multiply the values (see `passes/mma/chains.py`,
-which this follows for all combinations of tile sizes at once).
 """
 
 from collections.abc import Mapping
@@ -106,8 +102,8 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
     """
     How warps share the matmuls of a chain; `split_warp_chain` decides it.
 
-    The keys are the columns of the first product and the depth of the others: warps that share
-    them have parts of the others' results, which they add up in the end.
+    The keys are the columns of the first matmul and the depth of the others: warps that share keys
+    hold partial sums of the others, which are added up in the end.
     """
     first = edges[chain.first]
     summed = edges[chain.others[0]].axis

@@ -43,8 +43,6 @@ class CopyTime(WorkCount):
 
         By Little's law the bytes in flight bound the rate of a multiprocessor: it receives what it
         asked for one latency ago.
-
-        A multiprocessor takes what it asked for a latency ago: bytes on their way bound its rate.
         """
         target, blocks = self.tiling.target, self.tiling.mesh.blocks
         again = np.maximum(self.l2 - self.dram, 0.0)

@@ -5,11 +5,6 @@ The model of a kernel adds up what it moves through device memory, L2 and shared
 computes (both are counted in `work.py`), and what a block waits for in each iteration of its loop.
 Only the order of candidates matters. Constants are those of the target's row and of `fitted.py`.
 Combinations that do not fit the GPU cost infinitely much.
-
-A model of one kernel: what it moves through device memory, L2 and shared memory and what it
-computes (`work.py` counts that), and what a block waits for in each iteration of its loop. Only the
-order of candidates matters; the constants are those of the target's row, and of `fitted.py`.
-Combinations that do not fit the GPU cost infinitely much.
 """
 
 import numpy as np
@@ -45,8 +40,6 @@ class CostModel(SumsAcrossBlocks):
         The modelled time of every combination; infinite for those that do not fit.
 
         The terms are kept only where they are `explained`: their arrays would fill the cache.
-
-        Only where it is `explained` its terms are kept: their arrays fill the cache.
         """
         self.terms.kept = explained
         self.count()

@@ -95,8 +95,6 @@ def group_product(
 
     Where only the columns are a multiple of the instruction's rows the transposed matmul is
     computed.
-
-    Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
     """
     rows, columns, depth = sides
     normal = rows % WGMMA_ROWS == 0
@@ -142,7 +140,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
     """
     How warpgroups share the rows and keys of a chain, with the fewest partial sums.
 
-    The keys are the columns of the first product and the depth of the others.
+    The keys are the columns of the first matmul and the depth of the others.
     """
     first = edges[chain.first]
     summed = edges[chain.others[0]].axis

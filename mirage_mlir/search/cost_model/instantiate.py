@@ -2,9 +2,6 @@
 Enumerates tile sizes of a configuration: any size, not only divisors and powers of two.
 
 All combinations are numpy arrays with one entry each, so that a graph is costed on all at once.
-
-All combinations are laid out as numpy arrays, one entry each, so that a graph is costed on all of
-them at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -210,7 +207,7 @@ def _rounds(program: Program, axis: str, target: Target) -> tuple[int, ...]:
     The numbers of blocks that fill the GPU, where a sum over an axis stays open and results along
     it are stored.
 
-    All that is read and stored is theirs then; other sums have blocks along other axes, too.
+    These blocks then read and store everything; other sums have blocks along other axes, too.
     """
     stored = any(axis in output.axes for output in program.outputs)
     return tuple(rounds * target.sm_count for rounds in PART_ROUNDS) if stored else ()

@@ -57,9 +57,6 @@ def seconds_together(times: Sequence[KernelTime]) -> float:
 
     Kernels use shared resources one after the other. Launches, first and last iterations, and waits
     of one kernel pass while blocks of others work.
-
-    What they share they have one after the other; the launch, the first and last iterations and
-    what blocks wait for pass while blocks of others work.
     """
     together = sum(time.shared for time in times) + max(time.alone - time.shared for time in times)
     slowest = max(time.alone for time in times)

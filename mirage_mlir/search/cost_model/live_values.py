@@ -2,8 +2,6 @@
 Models which tiles lie in shared memory, and which in registers.
 
 Arrays have an entry for each combination of tile sizes.
-
-Arrays have an entry for each combination of tile sizes.
 """
 
 from collections.abc import Iterator

@@ -5,12 +5,6 @@ A configuration alone says which tiles of inputs and outputs a kernel moves, and
 iterations. The hypergraph says which values, with their matmuls and sums, all of its graphs have.
 The modelled time of these alone is a lower bound. Configurations and tile sizes whose bound is
 above the best time need no hypergraph, and none of their graphs is costed.
-
-Whatever a kernel computes, it reads the tiles of its inputs and stores those of its outputs, and
-which tiles these are, and in which iterations, the configuration says alone. Once the hypergraph is
-known, so are the values that all of its graphs have, with their products and sums. The model of
-these alone is a lower bound: configurations and tile sizes that cannot be among the best need no
-hypergraph, and no costs of hundreds of graphs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,9 +43,6 @@ class _LeastResources(Resources):
 
     Whatever depends on other values is assumed to be what makes a kernel fastest: few threads, so
     that many blocks are resident; many bytes in flight, and room in shared memory for all of them.
-
-    Threads are few, so that many blocks run at the same time; of what depends on the other values,
-    what makes a kernel fastest is taken: much on its way from memory, and room for all of it.
     """
 
     def fits(self) -> Mask:

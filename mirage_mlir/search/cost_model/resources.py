@@ -3,9 +3,6 @@ Models the resources that the lowering will give a kernel: registers, shared mem
 blocks.
 
 The model is close enough to tell which combinations of tile sizes fit, and which are fast.
-
-For all combinations of tile sizes at once, and close enough to tell which of them fit and which
-are fast.
 """
 
 from math import prod

@@ -3,10 +3,6 @@ The terms of a kernel's modelled time.
 
 The cost model keeps its arrays, with an entry for each combination of tile sizes, in `Terms`. Only
 for the few combinations that are kept `Terms.at` makes a `ModelledTime` of them.
-
-The cost model computes arrays, an entry for each combination of tile sizes, and leaves them in
-`Terms`; of the few combinations that are kept `Terms.at` makes a `ModelledTime`. So nothing is
-computed for the others.
 """
 
 from collections.abc import Mapping

@@ -58,8 +58,6 @@ def warps_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: 
     How single warps share a matmul by `mma.sync`; `split_warps` decides it.
 
     They share its depth only where its result is only summed over the loop (`summed`).
-
-    Only where nothing but sums over the loop follows (`summed`) do they share the depth.
     """
     rows, columns, depth = sides
     steps, warps = np.ceil(depth / DEPTH), threads / WARP_THREADS

@@ -3,9 +3,6 @@ Models which tiles go through shared memory because they are transposed or broad
 
 The writer of graphs (`passes/frontend/tile_positions.py`) calls the same functions to place the
 dimensions of tiles. The answer does not depend on tile sizes.
-
-The writer of graphs (`passes/frontend/tile_positions.py`) asks the same functions where each
-dimension of a tile goes. That does not depend on tile sizes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,9 +4,6 @@ candidates that lost.
 
 All numbers are the model's: times in seconds, sizes in bytes, registers of a thread before ptxas
 runs.
-
-All numbers are the model's: times in seconds, sizes in bytes, registers of a thread as estimated
-before ptxas says.
 """
 
 from collections import Counter

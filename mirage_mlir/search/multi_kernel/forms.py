@@ -3,10 +3,6 @@ Finds other programs that compute the same, by reading a hypergraph as a program
 
 A graph of one kernel with a loop over an axis is a program whose sums over that axis are outermost.
 A graph without a loop is a program with matmuls in another order, such as A (B x) for (A B) x.
-
-A graph of one kernel with a loop over an axis is a program whose sums over that axis are outermost.
-A graph without a loop, whatever it holds at once, is one whose products may be taken in a better
-order: (A B) x as A (B x).
 """
 
 from collections.abc import Iterator, Sequence

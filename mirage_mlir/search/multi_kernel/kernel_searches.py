@@ -3,9 +3,6 @@ Searches the kernels of a program and of its parts, each once.
 
 Parts are searched with coarse tile sizes, and no longer than it is likely to pay. The kernels of
 the best plans are searched again with all tile sizes.
-
-Parts are searched with coarse tile sizes, and no longer than it is likely to pay; the kernels of
-the best plans are searched again with all tile sizes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -161,8 +158,6 @@ class KernelSearches:
         same.
 
         The others differ in one kernel: verification, registers or timing may rule one out.
-
-        The others differ in one kernel: verification, registers or timing may speak against one.
         """
         choices = [self._refined(kernel) for kernel in plan.kernels]
         best = tuple(kernels[0] for kernels in choices)

@@ -6,12 +6,6 @@ cut at stored values, at sums of which a first kernel stores partial sums, or by
 two kernels are searched first, then those of three, and so on. A cut is searched only if its lower
 bound (launches, and bytes that each part must move) is below the best time so far. Parts are
 searched once each, on coarse tile sizes; the kernels of the best plans again on all tile sizes.
-
-A program is computed by one kernel, or cut in two parts (at stored values, at sums of which a first
-kernel stores parts, by outputs) that are planned in the same way. First all plans of two kernels
-are looked at, then those of three and so on, and only those whose lower bound (launches, and bytes
-that each part must move) is below the best so far. Parts are searched with coarse tile sizes and
-once each; the kernels of the best plans are searched again with all tile sizes.
 """
 
 from collections.abc import Iterator
@@ -69,8 +63,6 @@ class Planner(KernelSearches):
         The best plans of at most `kernels` kernels that take less than `bound` seconds.
 
         Tile sizes are coarse.
-
-        Coarse: tile sizes are those of a first look.
         """
         key = program.key(), kernels
         if key in self._plans:
@@ -216,10 +208,6 @@ class Planner(KernelSearches):
         First come cuts at row statistics: they are few, and each part is simple. Then come those of
         which both parts are kernels, the fastest first. Of all others the lower bound stands for
         the time.
-
-        First those at what a row needs to be walked again: they are few, and each part is simple.
-        Then those of which both parts are kernels, the fastest first; of the others, what the
-        parts take that are none is not known, and their lower bounds stand for it.
         """
         at_rows: list[ProgramCut] = []
         ranked: list[tuple[int, float, ProgramCut]] = []
@@ -250,10 +238,6 @@ def effort(way: ProgramCut | Split) -> int:
     It is 0 for sums of exps, which gain most by a split. It is 0 as well where outputs lie along
     the axis of a sum: one kernel makes them with the partial sums, and two kernels would each read
     their operands.
-
-    Nothing for sums of exps: of what one kernel has to walk, that is most of all worth a split.
-    Nothing either where outputs lie along the axis of a sum: one kernel makes them with the sum's
-    parts, and two would each read what they are made of.
     """
     if isinstance(way, Split) and (way.shifts or way.whole):
         return 0

@@ -10,17 +10,6 @@ at once, or one is stored in the place of a neighbour.
 Changes are evaluated lazily. Each has an upper bound on its gain, from the bytes that its parts
 must move, and is costed only when no other change is known to gain as much. A change concerns few
 adjacent parts, so the work grows linearly with the program, and equal layers are cut equally.
-
-At first every value is stored: each operator is a part. Then the change that gains most is made,
-as long as one gains. First values are dropped (whoever reads one computes it): between two
-operators that do little, then between a product of matrices and such operators after it, then all
-others. Then parts that read each other or the same value become one with the results of both.
-Where neither helps, two values are dropped at once, or one is stored in place of its neighbour.
-
-Changes are looked at lazily: each has an upper bound on what it may gain, from the bytes that its
-parts must move, and is costed only when no other is known to gain as much. A change concerns few
-parts next to each other, so the work grows as the program does; and nothing far away has a say in
-it, so that equal layers are cut equally.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -193,8 +182,6 @@ class Partitioner:
         The gain of a change, with its new parts costed in order of their lower bounds.
 
         Each cost is asked for only up to the time at which the change no longer gains.
-
-        What a part may cost for a gain is told `cost`.
         """
         gain = self._present(effect)
         for part in sorted(effect.after, key=lambda part: len(part.operators)):

@@ -5,11 +5,6 @@ The sums over one axis (split-K of a matmul, split-KV of attention) are brought 
 kernel leaves these sums open over its blocks. Where an exp within the sums has a row maximum, each
 partial sum has one of its own, which the first kernel stores, too: the second kernel reads s_p *
 exp(m_p).
-
-The sums over one axis (split-K of a matmul, split-KV of attention) are brought outermost. The first
-kernel leaves these sums open over its blocks, the second adds the parts up. Where the sums hold an
-exp that is kept in range by a maximum, each part has a maximum of its own, which the first kernel
-stores too: to the second kernel the parts are s_p * exp(m_p).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -168,8 +163,6 @@ def _stored_along(program: Program, axis: str, sums: Sequence[int]) -> tuple[int
     The outputs along the axis of `sums`, which the kernel of these sums stores.
 
     None where one of them needs a sum, or where no other output is left.
-
-    None where one of them needs a sum, or where no other output is left.
     """
     depends = [number in sums for number in range(len(program.nodes))]
     for number, node in enumerate(program.nodes):
@@ -203,8 +196,6 @@ def _degrees(program: Program, groups: Sequence[Sequence[Shift]]) -> list[tuple[
     For each node the power of each group's exp that is a factor of it; None where it is no factor.
 
     The power in a sum is at most one, since partial sums are scaled by it.
-
-    Sums may have it as a factor once at most, for parts of them are scaled by it.
     """
     nothing = tuple(0 for _ in groups)
     degrees: list[tuple[int, ...] | None] = []

@@ -4,10 +4,6 @@ Searches for graphs of one kernel, within a time limit.
 Configurations are searched one by one: each is saturated, its lightest graphs are costed on coarse
 tile sizes, and the best graphs of all configurations are costed again on fine ones. All choices are
 made in a fixed order, so that every run that no time limit cuts gives the same result.
-
-Configurations are independent of each other: each is saturated, its lightest graphs are costed on
-a coarse set of tile sizes, and the best of all configurations are costed again on a fine one. All
-choices are made in a fixed order, so that every run that is not cut by time gives the same result.
 """
 
 from collections.abc import Sequence
@@ -143,11 +139,6 @@ class Search(TileSizes):
         its outputs; gradients often have such values. Configurations come in the order of their
         lower bounds. The search ends at the first whose bound is above the times of all graphs that
         are kept.
-
-        With `as_written` also for those in which the program's own values are no sub-expressions
-        of its outputs, as those of gradients often are.
-        Those come first whose lower bounds are lowest; where a bound is above the times of all
-        that is kept, there is nothing more to find.
         """
         report = self.report
         with report.phase("normal forms"):

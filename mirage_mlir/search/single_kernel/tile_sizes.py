@@ -66,8 +66,6 @@ class TileSizes:
         loop.
 
         Only one of them may store such an output.
-
-        Each block would store such an output, which only one may.
         """
         if any(graph.values[goal].stage is not Stage.POST for goal in goals):
             return [1]
@@ -106,8 +104,6 @@ class TileSizes:
     def _graphs(self, one: Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
         """
         A graph with its best tile sizes, and the time up to which no other tile sizes are wanted.
-
-        The time is infinite where not enough tile sizes fit.
 
         The time is infinite where not enough tile sizes fit.
         """

@@ -7,14 +7,6 @@ or from x - c. Where its value is the same either way (`Algebra.centred`), it do
 what follows. Such a value is computed from x - c if products are formed on the way to it, else from
 x. MMAs of what the program narrows to the operands' type (x as it is in memory, or x + r) are no
 such products: they are exact there, while x - c would be rounded once more, and could be larger.
-
-A variance as a difference of two sums, the mean of squares and the square of the mean, loses what
-the squares have in common; of x - c, c any element of the row, they have little. Every operation
-can be computed from x or from x - c, and where the value is the same (`Algebra.centred`), what
-follows need not care. So each such value is computed from x - c if products are formed on the way
-to it, from x itself if not. A product of the tensor core that takes what the program narrows to its
-type (x as it is in memory, or x + r) is no such product: that is exact there, and less c it would
-be rounded once more, and could be larger.
 """
 
 from collections.abc import Iterator

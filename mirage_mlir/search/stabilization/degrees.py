@@ -4,10 +4,6 @@ Computes which power of a row maximum's factor each value of a found graph conta
 With exp(S - m) in the place of exp(S) a value is multiplied by exp(-m) to some power. The degree of
 a product is the sum of its operands' degrees. Operands of a sum must have equal degrees, and all
 terms of a sum along an axis the same m.
-
-With exp(S - m) in place of exp(S) a value is multiplied by exp(-m) to some power, its degree: in a
-product degrees add up, in a sum they must be equal, and what is summed along an axis must have the
-same m for all its terms.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,15 +9,6 @@ stored beside it. With a single sum this is the online softmax of Milakov and Gi
 normalizer calculation for softmax" (2018).
 
 Of inputs whose variance is computed the first element of each row is subtracted (`centring.py`).
-
-The search knows no maximum of a softmax: exp(S) stands for itself there. Here exp(S) becomes
-exp(S - m), m the largest element that the tile has of a row, and what contains exp(-m) is seen
-through (`degrees.py`). What a loop adds up is brought from the maximum of each iteration to that of
-all iterations (`rescale`), and is relative to that after the loop. What is stored does not depend
-on any maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer
-calculation for softmax" (2018), is the case of one sum.
-
-Of inputs whose variance is taken the first element of each row is subtracted (`centring.py`).
 """
 
 from collections.abc import Mapping
@@ -61,9 +52,6 @@ class _Stabilizer:
 
     An operation may be needed from shifted and from unshifted inputs. One that comes before the
     loop may be needed relative to a maximum that is known only after it.
-
-    An operation may be needed from shifted inputs and from inputs as they are; and one that comes
-    before the loop, relative to a maximum that is known after it only.
     """
 
     def __init__(self, program: Program, algebra: Algebra, graph: BlockGraph) -> None:
@@ -266,9 +254,6 @@ class _Stabilizer:
 
         Masks are inputs that are added to scores. The maximum of such a part cannot be subtracted:
         infinity minus infinity is not a number.
-
-        A mask is added to scores as numbers of an input. The maximum of nothing else could not be
-        subtracted: infinity less infinity is no number.
         """
         group = self.degrees.exps[exp].group
         if self._stage_of(exp) is not Stage.LOOP and not self._is_stored_at_all(group):
