@@ -82,7 +82,7 @@ class BlockBuffers(BlockThreads):
         return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
 
     def _sums(self) -> list[Array | float]:
-        return [warps.sums for warps in self.products.values()]
+        return [warps.sums for warps in self.matmuls.values()]
 
     def _producers(self) -> Array:
         return np.where(self.pipelined, producer_warps(self.threads, self._sums()), 0.0)
@@ -194,7 +194,7 @@ class BlockBuffers(BlockThreads):
             run = VECTOR // item_bytes(self.tiling.program.inputs[edge.source].element_type)
         rows = self.tiling.volume(value) / columns
         if source_of(self.tiling, self.edges, value) is not None:
-            # The registers of a product are whole fragments.
+            # The registers of a matmul are whole fragments.
             rows = round_up(rows, MMA_ROWS)
         return blocked_tile(rows, columns, self.threads, run)
 
@@ -232,9 +232,9 @@ class BlockBuffers(BlockThreads):
         return np.where(copies > 1, copies * left, 0.0)
 
     def _exchanged(self, held: Array) -> Array:
-        exchange = [warps.exchange + warps.padding for warps in self.products.values()]
+        exchange = [warps.exchange + warps.padding for warps in self.matmuls.values()]
         alone = sum(exchange, start=self.tiling.zero)
-        if not any(self.tiling.in_loop(value) for value in self.products):
+        if not any(self.tiling.in_loop(value) for value in self.matmuls):
             # The tiles that are multiplied give way.
             alone = np.maximum(alone - held, 0.0)
         shares = self.tiling.mesh.shares
@@ -247,8 +247,8 @@ class BlockBuffers(BlockThreads):
         """
         total = self.tiling.zero
         for value in self._kept_sums():
-            product = self.products.get(self.edges[value].operands[0])
-            parts = self.tiling.zero if product is None else product.exchange
+            matmul = self.matmuls.get(self.edges[value].operands[0])
+            parts = self.tiling.zero if matmul is None else matmul.exchange
             axes, volume = self.tiling.axes(value), self.tiling.volume(value)
             columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
             total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)

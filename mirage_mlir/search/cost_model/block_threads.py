@@ -18,13 +18,13 @@ from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
 from mirage_mlir.search.cost_model.groups import (
     chain_rows,
     group_chain,
-    group_product,
+    group_matmul,
     operand_tile,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
-from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_product
+from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_matmul
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.extract import Derivation
@@ -39,7 +39,7 @@ class BlockThreads(LiveValues):
         self.chains = self._chains()
         self.threads = self._threads()
         """That compute."""
-        self.products = {
+        self.matmuls = {
             value: self._warps(value, edge)
             for value, edge in self.edges.items()
             if edge.kind is Kind.MATMUL
@@ -60,14 +60,14 @@ class BlockThreads(LiveValues):
         return rows, columns, self.tiling.mesh.tiles[edge.axis]
 
     def _threads(self) -> Array:
-        products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
-        if not products:
+        matmuls = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
+        if not matmuls:
             tiles = [self.tiling.axes(value) for value in self.edges]
             # A result may be stretched when it is stored.
             tiles += [present(output.axes) for output in self.tiling.program.computed]
             return elementwise_threads(np.maximum.reduce(list(map(self.tiling.extent, tiles))))
-        threads = matrix_threads([self._sides(edge)[:2] for edge in products])
-        if sum(1 + len(chain.others) for chain in self.chains) < len(products):
+        threads = matrix_threads([self._sides(edge)[:2] for edge in matmuls])
+        if sum(1 + len(chain.others) for chain in self.chains) < len(matmuls):
             return threads
         chained = self._chain_threads()
         return np.where(chained > 0, chained, threads)
@@ -100,8 +100,8 @@ class BlockThreads(LiveValues):
             ways.append(group_chain(self.tiling, self.edges, chain, groups))
         for together in ways:
             for value, warps in together.warps.items():
-                alone = self.products[value]
-                self.products[value] = chosen(together.fits, warps, alone)
+                alone = self.matmuls[value]
+                self.matmuls[value] = chosen(together.fits, warps, alone)
         fits = ways[0].fits | ways[-1].fits
         self.kept |= dict.fromkeys(chain.operands, fits)
 
@@ -116,11 +116,11 @@ class BlockThreads(LiveValues):
 
     def _alone(self, value: int, edge: Edge) -> Warps:
         """How warps, or warpgroups, share a matmul that is in no chain."""
-        warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
+        warps = warps_matmul(self._sides(edge), self.threads, summed=self.is_summed(value))
         if not self.tiling.target.has_wgmma or self.tiling.program.operand_type == "f32":
             return warps
         assert edge.axis is not None
         left, right = (operand_tile(self.tiling, self.edges, o, edge.axis) for o in edge.operands)
         summed = self.is_summed(value)
-        grouped = group_product(self._sides(edge), (left, right), self.threads, summed=summed)
+        grouped = group_matmul(self._sides(edge), (left, right), self.threads, summed=summed)
         return chosen(grouped.fits, grouped.warps, warps)

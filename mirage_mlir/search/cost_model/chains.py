@@ -88,7 +88,7 @@ class Shared:
     fits: NDArray[np.bool_]
     """Where the registers are enough; elsewhere there is no chain."""
     warps: Mapping[int, Warps]
-    """Of each product."""
+    """Of each matmul."""
 
 
 def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:

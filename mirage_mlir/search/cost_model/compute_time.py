@@ -10,7 +10,7 @@ from mirage_mlir.search.cost_model.fitted import (
     CHAIN_START,
     ENOUGH_BUSY,
     GROUPS_BUSY,
-    PRODUCTS_BUSY,
+    MATMULS_BUSY,
     READING_ITERATION,
     UNCHAINED_ELEMENT,
     UNCHAINED_ITERATION,
@@ -50,10 +50,10 @@ class ComputeTime(CopyTime):
     def _busy(self, at_once: Array) -> Array:
         """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
         busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
-        if not self.resources.products:
+        if not self.resources.matmuls:
             return busy
         # Each thread has many independent elements.
-        beside = PRODUCTS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
+        beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
         alone = WARPS_BESIDE * busy if self.resources.chains else busy
         return np.where(
             self.resources.grouped, beside, np.where(self.resources.pipelined, alone, busy)
@@ -66,10 +66,10 @@ class ComputeTime(CopyTime):
         resources, iteration = self.resources, self.tiling.zero
         for value, edge in resources.edges.items():
             users = [resources.edges[user] for user in resources.uses[value]]
-            products = [user for user in users if user.kind is Kind.MATMUL]
-            if edge.kind is Kind.INPUT and 0 < len(products) < len(users):
+            matmuls = [user for user in users if user.kind is Kind.MATMUL]
+            if edge.kind is Kind.INPUT and 0 < len(matmuls) < len(users):
                 rows = self.tiling.extent(
-                    [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
+                    [axis for axis in self.tiling.axes(value) if axis != matmuls[0].axis]
                 )
                 waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
                 iteration = np.where(waits, READING_ITERATION, iteration)
@@ -77,7 +77,7 @@ class ComputeTime(CopyTime):
 
     def _chain_seconds(self) -> Array | float:
         """The seconds that matmuls wait for each other where an online softmax is between them."""
-        if not self.resources.shifted or not self.resources.products:
+        if not self.resources.shifted or not self.resources.matmuls:
             return 0.0
         iterations = np.maximum.reduce(
             [self.tiling.iterations(value) for value in self.resources.shifted]

@@ -61,7 +61,7 @@ class CostModel(SumsAcrossBlocks):
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 producer_warps=int(resources.producers[index]),
                 multicast=resources.multicast(index),
-                warpgroups=bool(resources.products) and bool(resources.grouped[index]),
+                warpgroups=bool(resources.matmuls) and bool(resources.grouped[index]),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),
                 l2_bytes=float(self.l2[index]),
@@ -146,7 +146,7 @@ class CostModel(SumsAcrossBlocks):
     def _uneven_rows(self) -> Mask:
         """Where the number of rows is no power of two, so that some threads have fewer rows."""
         uneven = np.zeros_like(self.tiling.one, dtype=bool)
-        if self.resources.products:
+        if self.resources.matmuls:
             return uneven
         outputs = self.tiling.program.computed
         for output, goal in zip(outputs, self.derivation.goals, strict=True):
@@ -161,7 +161,7 @@ class CostModel(SumsAcrossBlocks):
         """
         stages, iterations = self.resources.stages, self.tiling.mesh.iterations
         if self.resources.chains:
-            # These wait for their products anyway, and most of them for their bytes.
+            # These wait for their matmuls anyway, and most of them for their bytes.
             return np.where(iterations > 2, 0.0, PIPELINE_APART * (stages <= 2))
         two = np.where(iterations > 2, TWO_APART, PIPELINE_APART)
         return np.where(stages <= 2, two, np.where(stages <= 3, THREE_APART, 0.0))

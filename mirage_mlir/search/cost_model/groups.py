@@ -31,7 +31,7 @@ GROUP_WORK = 0.48
 790e12 in a second, and single kernels of the second half of that."""
 
 SHORT_LINES = 1.5
-"""How much longer a product takes with an operand whose lines are not 128 bytes long: attention
+"""How much longer a matmul takes with an operand whose lines are not 128 bytes long: attention
 with 80 or 96 keys 1.7 times as long as with 64 or 128."""
 
 SHORTEST_LINE = 16
@@ -83,7 +83,7 @@ def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: 
     return Operand(tiling.one, along_depth=False)
 
 
-def group_product(
+def group_matmul(
     sides: tuple[Array, Array, Array],
     operands: tuple[Operand, Operand],
     threads: Array,
@@ -129,10 +129,10 @@ def chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array
 
 def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """Calls `_group_chain` once for all graphs that have the same chain."""
-    products = [edges[value] for value in (chain.first, *chain.others)]
-    operands = [edges[operand] for product in products for operand in product.operands]
+    matmuls = [edges[value] for value in (chain.first, *chain.others)]
+    operands = [edges[operand] for matmul in matmuls for operand in matmul.operands]
     lie = tuple((operand.kind, operand.source) for operand in operands)
-    key = ("groups", chain, tuple(product.axis for product in products), lie, groups.tobytes())
+    key = ("groups", chain, tuple(matmul.axis for matmul in matmuls), lie, groups.tobytes())
     return tiling.once(key, lambda: _group_chain(tiling, edges, chain, groups))
 
 

@@ -65,11 +65,11 @@ class _LeastResources(Resources):
 
     def _most_registers(self) -> Array:
         """The register limit, as if the kernel had no other sums."""
-        return np.where(self.pipelined & bool(self.products), float(FEWEST_BESIDE), 0.0)
+        return np.where(self.pipelined & bool(self.matmuls), float(FEWEST_BESIDE), 0.0)
 
     def _share(self) -> Array:
         """One block, as with several producer warps: that leaves most shared memory for buffers."""
-        return self.tiling.one if self.products else super()._share()
+        return self.tiling.one if self.matmuls else super()._share()
 
     def _moved(self) -> frozenset[int]:
         """No tile: another graph may need no transpose."""
@@ -136,7 +136,7 @@ class _LeastCost(CostModel):
     def _add(self, value: int, edge: Edge) -> None:
         unknown = [self.resources.edges[operand] is UNKNOWN for operand in edge.operands]
         if not (edge.kind in ACCUMULATIONS and any(unknown)):
-            # A product is summed where it is made.
+            # A matmul is summed where it is made.
             super()._add(value, edge)
 
     def _read_work(self, edge: Edge) -> float:

@@ -30,14 +30,14 @@ MAX_LIVE_BESIDE_PRODUCER = 136
 """The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
 sums that a warpgroup may have in a thread, and a few elements more."""
 
-OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
+OTHER_REGISTERS, OTHERS_BESIDE_MATMULS = 20, 48
 """Registers of a thread for addresses, and for the fragments of tensor cores where there are."""
 
-MAX_BESIDE_PRODUCTS = 112
+MAX_BESIDE_MATMULS = 112
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
 
-MOST_OF_PRODUCT = 256
-"""Elements of a product's result that a thread computes in one iteration, kept or not: each is
+MOST_OF_MATMUL = 256
+"""Elements of a matmul's result that a thread computes in one iteration, kept or not: each is
 written out in the code. That is twice as many as it can keep; for 5,000 ptxas takes minutes."""
 
 COPIES_OF_LIVE = 1.5
@@ -54,7 +54,7 @@ class Resources(BlockBuffers):
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
         self.grouped = self._grouped()
-        """Where warpgroups compute all products beside producer warps."""
+        """Where warpgroups compute all matmuls beside producer warps."""
         self.registers = tiling.zero
         """Of a thread that computes; `resident` estimates it."""
 
@@ -62,23 +62,23 @@ class Resources(BlockBuffers):
         """Where a block fits: its registers and its shared memory suffice."""
         shared = self.shared <= self.tiling.target.shared_memory_per_block
         most = MAX_LIVE_PER_THREAD
-        if self.tiling.target.has_wgmma and self.products:
+        if self.tiling.target.has_wgmma and self.matmuls:
             most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
 
     def _short(self) -> Mask:
         """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""
-        sides = [self._sides(self.edges[value]) for value in self.products]
+        sides = [self._sides(self.edges[value]) for value in self.matmuls]
         longest = [rows * columns for rows, columns, _ in sides]
-        short = [elements <= MOST_OF_PRODUCT * self.threads for elements in longest]
+        short = [elements <= MOST_OF_MATMUL * self.threads for elements in longest]
         return np.logical_and.reduce(np.broadcast_arrays(self.tiling.zero == 0, *short), axis=0)
 
     def resident(self) -> Array:
         """The blocks that are resident on one multiprocessor; sets the `registers` of a thread."""
         target = self.tiling.target
-        if self.products:
-            registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
+        if self.matmuls:
+            registers = self.live + OTHERS_BESIDE_MATMULS * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
@@ -99,7 +99,7 @@ class Resources(BlockBuffers):
     def multicast(self, index: int) -> int:
         """For one combination the blocks of a cluster that share tiles of the loop by multicast."""
         mesh = self.tiling.mesh
-        if not self.grouped[index] or not self.products or mesh.shares[index] > 1:
+        if not self.grouped[index] or not self.matmuls or mesh.shares[index] > 1:
             return 1
         sizes = {axis: int(count[index]) for axis, count in mesh.counts.items()}
         tiles = [
@@ -109,21 +109,21 @@ class Resources(BlockBuffers):
             )
             for value, tensor in self._loads()
         ]
-        edges = [self.edges[value] for value in self.products]
+        edges = [self.edges[value] for value in self.matmuls]
         operations = sum(2 * prod(float(side[index]) for side in self._sides(e)) for e in edges)
         return prod(choose_cluster(tuple(sizes.values()), tiles, operations, self.tiling.target))
 
     def _grouped(self) -> Mask:
-        every = [warps.grouped for warps in self.products.values()]
+        every = [warps.grouped for warps in self.matmuls.values()]
         return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
         """
         Where the registers suffice for all that threads keep, and for all that they load in place.
         """
-        if self.products:
+        if self.matmuls:
             # Elements of 16 bits are turned into f32 beside the sums.
-            room = MAX_BESIDE_PRODUCTS * self.threads
+            room = MAX_BESIDE_MATMULS * self.threads
             return (self.asked == 0) | (self.live + 2 * self.asked <= room)
         room = self.tiling.target.registers_per_sm - OTHER_REGISTERS * self.threads
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads

@@ -53,7 +53,7 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
     )
 
 
-def warps_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
+def warps_matmul(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
     """
     How single warps share a matmul by `mma.sync`; `split_warps` decides it.
 

@@ -109,7 +109,7 @@ class WorkCount:
         if edge.kind is Kind.INPUT:
             self._add_load(value, self.tiling.program.inputs[edge.source])
         elif edge.kind is Kind.MATMUL:
-            self._add_product(value, edge)
+            self._add_matmul(value, edge)
         elif edge.kind in REDUCTIONS:
             operand = edge.operands[0]
             work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.iterations(value)
@@ -161,8 +161,8 @@ class WorkCount:
         work = self._work(value)
         work.scalar = work.scalar + pieces * max(0, again) * PIECE_WORK
 
-    def _add_product(self, value: int, edge: Edge) -> None:
-        iterations, warps = self.tiling.iterations(value), self.resources.products[value]
+    def _add_matmul(self, value: int, edge: Edge) -> None:
+        iterations, warps = self.tiling.iterations(value), self.resources.matmuls[value]
         work = self._work(value)
         if self.tiling.program.matrix_type == "f32":
             assert edge.axis is not None
