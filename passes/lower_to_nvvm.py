@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.context import Context
 from xdsl.dialects import func, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -17,7 +16,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from mirage_mlir.constant_inputs import constant_inputs
 from mirage_mlir.diagnostics import fail
@@ -37,7 +35,6 @@ from mirage_mlir.dialects.launch import (
     workspace_of,
 )
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
@@ -52,7 +49,8 @@ from mirage_mlir.passes.codegen.kernel_function import (
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor
 from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
 from mirage_mlir.passes.frontend.check import is_compiled
-from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known
+from mirage_mlir.passes.graph_pass import TargetPass
+from mirage_mlir.targets.target import GPUS, SUPPORTED, Target
 
 CLUSTERED = tuple(
     target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED
@@ -219,7 +217,7 @@ class FunctionLowering:
 
 
 @dataclass(frozen=True)
-class LowerToNvvmPass(ModulePass):
+class LowerToNvvmPass(TargetPass):
     """
     Turn each function of kernels into a GPU module, one `llvm.func` for each launch.
 
@@ -252,30 +250,24 @@ class LowerToNvvmPass(ModulePass):
 
     name = "lower-to-nvvm"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
     pack: bool = False
     """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
     are fetched by tensor copies. A call makes these copies, which the interface describes."""
 
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def run(self, module: ModuleOp, target: Target) -> None:
         """Replace every function of kernels of the module."""
-        require_verified(op)
-        target = settle_target(op, self.target, self.name)
-        found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
-        called = referred_to(op)
+        require_verified(module)
+        block = module.body.block
+        found = [f for f in block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
+        called = referred_to(module)
         for function in found:
             lowered = FunctionLowering(function, target, pack=self.pack).run()
-            op.body.block.insert_op_before(lowered, function)
+            block.insert_op_before(lowered, function)
             if function.sym_name.data in called:
-                self._keep_declared(op, function, lowered)
+                self._keep_declared(module, function, lowered)
             function.detach()
             function.erase()
-        op.attributes["gpu.container_module"] = UnitAttr()
+        module.attributes["gpu.container_module"] = UnitAttr()
 
     def _keep_declared(self, op: ModuleOp, function: func.FuncOp, lowered: gpu.ModuleOp) -> None:
         """Leave a declaration of a function that the host calls; its kernels get another name."""

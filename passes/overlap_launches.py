@@ -2,25 +2,23 @@
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from mirage_mlir.constant_inputs import constant_inputs
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.overlap import OVERLAP_OPS
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.frontend.check import is_compiled
+from mirage_mlir.passes.graph_pass import TargetPass
 from mirage_mlir.passes.schedule.dependent_launches import DependentLaunches
 from mirage_mlir.passes.schedule.overlap import OverlapWriter
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.target import Target
 
 
 @dataclass(frozen=True)
-class OverlapLaunchesPass(ModulePass):
+class OverlapLaunchesPass(TargetPass):
     """
     Let kernels start before the previous grid has ended (programmatic dependent launch).
 
@@ -58,16 +56,9 @@ class OverlapLaunchesPass(ModulePass):
 
     name = "overlap-launches"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def run(self, module: ModuleOp, target: Target) -> None:
         """Visit every function of kernels."""
-        target = settle_target(op, self.target, self.name)
-        for function in op.walk():
+        for function in module.walk():
             if isinstance(function, func.FuncOp) and is_compiled(function):
                 _overlap(function, target)
 
