@@ -47,7 +47,7 @@ from mirage_mlir.passes.codegen.kernel_function import (
     shared_memory_symbol,
 )
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor
-from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
+from mirage_mlir.passes.codegen.packing import described_packing
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.graph_pass import TargetPass
 from mirage_mlir.targets.target import GPUS, SUPPORTED, Target
@@ -103,7 +103,7 @@ def kernels_name(module: ModuleOp, name: str) -> str:
 class FunctionLowering:
     """One function of kernels as one GPU module."""
 
-    def __init__(self, function: func.FuncOp, target: Target, *, pack: bool = False) -> None:
+    def __init__(self, function: func.FuncOp, target: Target) -> None:
         self.function = function
         self.target = target
         self.outputs = output_views(function)
@@ -111,12 +111,6 @@ class FunctionLowering:
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
         ]
         self.packings: dict[PackingAttr, int] = {}
-        if pack:
-            arguments = function.body.block.args
-            constants = {arguments[index] for index in constant_inputs(self.function)}
-            for graph in self.graphs:
-                if graph.schedule.producer_warps > 0:
-                    mark_packed(graph, constants)
 
     def mapped_memory(self, tensor: MappedTensor, scratch: dict[SSAValue, int]) -> str:
         """What memory a tensor map is of, in the words of the launch plan."""
@@ -250,10 +244,6 @@ class LowerToNvvmPass(TargetPass):
 
     name = "lower-to-nvvm"
 
-    pack: bool = False
-    """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
-    are fetched by tensor copies. A call makes these copies, which the interface describes."""
-
     def run(self, module: ModuleOp, target: Target) -> None:
         """Replace every function of kernels of the module."""
         require_verified(module)
@@ -261,7 +251,7 @@ class LowerToNvvmPass(TargetPass):
         found = [f for f in block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
         called = referred_to(module)
         for function in found:
-            lowered = FunctionLowering(function, target, pack=self.pack).run()
+            lowered = FunctionLowering(function, target).run()
             block.insert_op_before(lowered, function)
             if function.sym_name.data in called:
                 self._keep_declared(module, function, lowered)

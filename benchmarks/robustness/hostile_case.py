@@ -69,7 +69,7 @@ PIPELINES: tuple[tuple[str, ...], ...] = (
     (SEARCH, "-t", "nvvm"),
     LOWERING,
     *(LOWERING[:count] for count in range(1, len(LOWERING))),
-    ("--lower-to-nvvm=pack=true",),
+    ("--pack-constants", "--lower-to-nvvm"),
     ("-t", "nvvm"),
     ("-t", "ptx"),
     ("-t", "cubin", "-o", "out.cubin"),
