@@ -46,7 +46,12 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
-from mirage_mlir.passes.codegen.loads import await_previous_grid, iterations_of, read_ahead
+from mirage_mlir.passes.codegen.loads import (
+    await_previous_grid,
+    iterations_of,
+    prepare_copies,
+    read_ahead,
+)
 from mirage_mlir.passes.codegen.loop import Loop, take_sums
 from mirage_mlir.passes.codegen.mapped_tensors import mapped_tensors
 from mirage_mlir.passes.codegen.operations import (
@@ -138,6 +143,7 @@ class KernelFunction:
         """Emit what comes before the loop, the loop, and what follows it."""
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
+        prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
             self.begin(op, producer)
         read_ahead(self.ctx, self.before[start:])

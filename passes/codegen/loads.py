@@ -92,10 +92,21 @@ def clear(ctx: KernelContext, op: Operation) -> None:
     emit.loop(ceil_div(words, ctx.threads), [], iteration)
 
 
+def prepare_copies(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Compute the indices of the first iterations once, in front of the branches of all copies."""
+    for op in ops:
+        if isinstance(op, IssueCopiesOp):
+            iterations_of(ctx, iteration_of(op))
+
+
+def iteration_of(op: IssueCopiesOp) -> int:
+    """The iteration whose tiles `op` copies: 0 for loop-invariant tiles."""
+    return 0 if op.iteration is None else op.iteration.value.data
+
+
 def issue_copies(ctx: KernelContext, op: IssueCopiesOp) -> None:
     """Start copies of the prologue: of one iteration, into its buffers, or of invariant tiles."""
-    iteration = 0 if op.iteration is None else op.iteration.value.data
-    copy(ctx, loads_of_tiles(op), iteration, iteration)
+    copy(ctx, loads_of_tiles(op), iteration_of(op), iteration_of(op))
     if op.uncommitted is None:
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 

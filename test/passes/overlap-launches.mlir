@@ -8,6 +8,7 @@
 
 // RUNS: @scaled: 2 kernels run without a fault
 // RUNS: @linear: 1 kernel runs without a fault
+// RUNS: @biased: 1 kernel runs without a fault
 
 // An A100 has no programmatic dependent launch.
 // WITHOUT-NOT: {{overlap|await_previous_grid|launch_dependents|prefetch|uncommitted}}
@@ -120,4 +121,53 @@ func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x128xf16> {kernel.consta
     threadblock.store %c grid_map [1] : !threadblock.tile<16x64xf16>
   } : (tensor<16x512xf16>, tensor<512x128xf16>) -> tensor<16x128xf16>
   func.return %o : tensor<16x128xf16>
+}
+
+#square = #threadblock.shared<{shape = [64, 64], order = [1, 0], swizzle = 128, element_bits = 16}>
+#sums = #threadblock.registers<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
+
+// Consumers copy a constant tile before they wait, as a group that is committed in front of the wait; the
+// producer waits before it copies anything.
+// CHECK-LABEL: func.func @biased
+// CHECK:         overlap <starts_early, available = [2]> {
+// CHECK:           threadblock.section "producer"
+// CHECK-NEXT:      threadblock.await_previous_grid
+// CHECK-NEXT:      threadblock.launch_dependents
+// CHECK-NEXT:      threadblock.fill_buffers iterations 2 %x, %w :
+// CHECK:           threadblock.section "prologue"
+// CHECK-NEXT:      threadblock.prefetch_tiles lines 16 %x, %w :
+// CHECK-NEXT:      threadblock.issue_copies %b :
+// CHECK-NEXT:      threadblock.await_previous_grid
+// CHECK-NEXT:      threadblock.barrier pending 0
+// CHECK-NOT:       await_previous_grid
+// CHECK:           func.return
+func.func @biased(%xt: tensor<64x256xf16>, %wt: tensor<256x64xf16>, %bt: tensor<64x64xf16> {kernel.constant}) -> tensor<64x64xf32> attributes {kernel.workspace = #kernel.workspace<>} {
+  %o = kernel.graph_defined ins(%xt, %wt, %bt) grid [1] loop [4] schedule <threads = 128, producer_warps = 1, stages = 2> memory <shared_bytes = 41008, mbarrier_offset = 40960, results = [-1]> {
+  ^bb0(%xa: tensor<64x256xf16>, %wa: tensor<256x64xf16>, %ba: tensor<64x64xf16>):
+    %b = threadblock.load %ba grid_map [_] loop_map [_] {layout = #square, buffer = #threadblock.buffer<offset = 32768>, copy = "async"} : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    %x = threadblock.load %xa grid_map [_] loop_map [1] {layout = #square, buffer = #threadblock.buffer<offset = 0>, copy = "tensor"} : (tensor<64x256xf16>) -> !threadblock.tile<64x64xf16>
+    %w = threadblock.load %wa grid_map [_] loop_map [0] {layout = #square, buffer = #threadblock.buffer<offset = 16384>, copy = "tensor"} : (tensor<256x64xf16>) -> !threadblock.tile<64x64xf16>
+    threadblock.section "producer"
+    threadblock.fill_buffers iterations 2 %x, %w : !threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>
+    threadblock.refill_buffers ahead 8 %x, %w : !threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>
+    threadblock.section "prologue"
+    threadblock.issue_copies %b : !threadblock.tile<64x64xf16>
+    threadblock.barrier pending 0
+    threadblock.section "main_loop"
+    threadblock.await_tiles %x, %w : !threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>
+    %p = threadblock.matmul %x, %w {layout = #sums, mma = "wgmma", warps = array<i64: 1, 1, 1>} : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>
+    %s = threadblock.accumulate %p {layout = #sums} : (!threadblock.tile<64x64xf32>) -> !threadblock.tile<64x64xf32>
+    threadblock.await_mma pending 1 %s : !threadblock.tile<64x64xf32>
+    threadblock.release_tiles behind 1 %x, %w : !threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>
+    threadblock.section "epilogue"
+    threadblock.await_mma pending 0 %s : !threadblock.tile<64x64xf32>
+    %z = thread.graph ins(%s, %b) attributes {layout = #sums} {
+    ^bb0(%e: f32, %f: f16):
+      %g = arith.extf %f : f16 to f32
+      %h = arith.addf %e, %g : f32
+      thread.store %h : f32
+    } : (!threadblock.tile<64x64xf32>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>
+    threadblock.store %z grid_map [_] : !threadblock.tile<64x64xf32>
+  } : (tensor<64x256xf16>, tensor<256x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+  func.return %o : tensor<64x64xf32>
 }
