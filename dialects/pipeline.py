@@ -53,6 +53,7 @@ from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.overlap import OVERLAP_OPS
+from mirage_mlir.dialects.split_k import CLUSTER_OPS, LAST_BLOCK, ContinueWithOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr
 
 PRODUCER, PROLOGUE, MAIN_LOOP, EPILOGUE = "producer", "prologue", "main_loop", "epilogue"
@@ -364,8 +365,16 @@ SYNCHRONIZATIONS = (BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp)
 COPY_OPS = (IssueCopiesOp, FillBuffersOp, RefillBuffersOp, AwaitReleaseOp)
 """Operations that start copies of tiles, or wait for buffers: those of a producer."""
 
+
+def is_across_blocks(op: Operation) -> bool:
+    """Whether blocks synchronize: those of a cluster, or all that store partial sums."""
+    if isinstance(op, ContinueWithOp):
+        return op.blocks.data == LAST_BLOCK
+    return isinstance(op, BarrierOp) and op.cluster is not None
+
+
 SCHEDULE_OPS = (
-    *(*SYNCHRONIZATIONS, *COPY_OPS, *OVERLAP_OPS),
+    *(*SYNCHRONIZATIONS, *COPY_OPS, *OVERLAP_OPS, *CLUSTER_OPS),
     *(SectionOp, ClearPaddingOp, AwaitMmaOp),
 )
 """All that `software-pipeline` and `overlap-launches` add; they name tiles, and compute nothing."""

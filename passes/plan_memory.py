@@ -12,7 +12,14 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.launch import Workspace, set_workspace
 from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
-from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, AwaitTilesOp, BarrierOp
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PROLOGUE,
+    AwaitTilesOp,
+    BarrierOp,
+    is_across_blocks,
+)
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import round_up
 from mirage_mlir.layouts.memory_plan import Buffer, plan_memory
@@ -64,7 +71,7 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
     loop: list[int] = []
     for section, ops in sections_of(graph).items():
         for op in ops:
-            now += isinstance(op, BarrierOp)
+            now += isinstance(op, BarrierOp) or is_across_blocks(op)
             of[op] = now
             if section == MAIN_LOOP and isinstance(op, BarrierOp | AwaitTilesOp):
                 # The wait marks the start of the loop; threads do not synchronize at it.

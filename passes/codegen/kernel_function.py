@@ -30,18 +30,18 @@ from mirage_mlir.dialects.pipeline import (
     MAIN_LOOP,
     PROLOGUE,
     AwaitMmaOp,
-    BarrierOp,
     ClearPaddingOp,
     IssueCopiesOp,
     ReleaseTilesOp,
+    is_across_blocks,
 )
+from mirage_mlir.dialects.split_k import CLUSTER, LAST_BLOCK, ContinueWithOp
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import LARGEST_ALIGNMENT
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     shares_tiles,
-    stores_apart,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid
@@ -63,7 +63,6 @@ from mirage_mlir.passes.codegen.operations import (
 from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
-from mirage_mlir.passes.schedule.order import reads
 from mirage_mlir.passes.schedule.sections import sections_of
 
 SHARED_SYMBOL = "smem"
@@ -207,46 +206,32 @@ class KernelFunction:
             self.run_sections(producer)
 
     def run_after(self) -> None:
-        """Emit what follows the loop."""
-        barriers = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
-        if not barriers:
-            run_all(self.ctx, self.after)
-        else:
-            self.run_in_cluster(self.after.index(barriers[-1]) + 1)
+        """Emit what follows the loop, behind a sum across blocks perhaps in some of them only."""
+        places = [n for n, op in enumerate(self.after) if isinstance(op, ContinueWithOp)]
+        first = places[0] if places else len(self.after)
+        run_all(self.ctx, self.after[:first])
+        for op in self.after[first : first + 1]:
+            assert isinstance(op, ContinueWithOp)
+            self.continue_with(op, self.after[first + 1 :])
 
-    def run_in_cluster(self, apart: int) -> None:
-        """
-        Emit what follows the loop where blocks add up their parts: the first `apart` operations
-        in each block, the rest by all threads of the cluster together, or by its first block; or
-        in each block where they store tiles of their own. Without a cluster by the last block.
-        """
-        ctx, rest = self.ctx, self.after[apart:]
-        if self.graph.schedule.sums_in_workspace:
-            run_all(ctx, self.after[: apart - 1])
-            with self.emit.when(arrive(ctx, block_barrier)):
+    def continue_with(self, op: ContinueWithOp, rest: Sequence[Operation]) -> None:
+        """Emit `rest` in the blocks that `op` says."""
+        ctx, emit = self.ctx, self.emit
+        if op.blocks.data == LAST_BLOCK:
+            with emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
             return
-        run_all(ctx, self.after[:apart])
-        if stores_apart(self.graph):
-            run_all(ctx, rest)
-            cluster_barrier(ctx)
-            return
-        rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
-        # No block ends while another may read its shared memory.
-        if self.graph.schedule.cluster_reduction:
-            before = self.emit.mul(rank, ctx.threads)
-            ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
+        rank = emit.result(nvvm_hopper.ClusterBlockRankOp())
+        if op.blocks.data == CLUSTER:
+            ctx.thread = emit.i32(emit.add(ctx.thread, emit.mul(rank, ctx.threads)))
             ctx.threads *= prod(cluster_sizes(self.graph))
-            last = max((place + 1 for place, op in enumerate(rest) if reads(op)), default=0)
-            run_all(ctx, rest[:last])
-            # What is stored meanwhile nobody waits for.
-            self.emit.insert(nvvm_hopper.ClusterArriveOp())
-            run_all(ctx, rest[last:])
-            self.emit.insert(nvvm_hopper.ClusterWaitOp())
-            return
-        with self.emit.when(self.emit.equal(rank, 0)):
             run_all(ctx, rest)
-        cluster_barrier(ctx)
+            return
+        if not rest or not is_across_blocks(rest[-1]):
+            fail(op, "has no barrier of the cluster behind what the first block does")
+        with emit.when(emit.equal(rank, 0)):
+            run_all(ctx, rest[:-1])
+        run_all(ctx, rest[-1:])
 
     @property
     def launched_threads(self) -> int:

@@ -15,7 +15,7 @@ from mirage_mlir.dialects.pipeline import (
     ClearPaddingOp,
     IssueCopiesOp,
 )
-from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.split_k import ArriveClusterOp, AwaitClusterOp, StorePartialSumOp
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.codegen.access import fetch, write_shared
@@ -102,6 +102,10 @@ def run_schedule_operation(ctx: KernelContext, op: Operation) -> None:
             await_previous_grid(ctx)
         case LaunchDependentsOp():
             launch_dependents(ctx)
+        case ArriveClusterOp():
+            ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
+        case AwaitClusterOp():
+            ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
         case _:
             fail(op, "stands where no thread does this")
 

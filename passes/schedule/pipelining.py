@@ -47,6 +47,7 @@ from mirage_mlir.passes.schedule.block_resources import (
     sums_of,
     unshared_bytes,
 )
+from mirage_mlir.passes.schedule.cluster_ending import with_ending
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
@@ -105,7 +106,7 @@ class Pipelining:
             PRODUCER: self.produced(tiles, before, after),
             PROLOGUE: copies_first(before),
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *after],
+            EPILOGUE: [*ending, *with_ending(self.graph, after)],
         }
 
     def produced(
@@ -148,7 +149,7 @@ class Pipelining:
         return {
             PROLOGUE: copies_first(before, copies),
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped)],
+            EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
 
     def reorder(self, sections: Sections) -> None:

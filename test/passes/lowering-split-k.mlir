@@ -12,7 +12,7 @@
 // CHECK-NOT:     cluster
 // CHECK-DAG:     threadblock.store_partial_sum 0
 // CHECK-DAG:     threadblock.store_partial_sum 1
-// CHECK:         threadblock.barrier cluster
+// CHECK:         threadblock.continue_with "last_block"
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 0
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 1
 // CHECK:         threadblock.store

@@ -47,6 +47,12 @@ func.func @schedule() {
   threadblock.refill_buffers ahead 6 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
   // CHECK-NEXT: threadblock.await_release %a : !threadblock.tile<16x64xf32>{{$}}
   threadblock.await_release %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.continue_with "last_block"{{$}}
+  threadblock.continue_with "last_block"
+  // CHECK-NEXT: threadblock.arrive_cluster{{$}}
+  threadblock.arrive_cluster
+  // CHECK-NEXT: threadblock.await_cluster{{$}}
+  threadblock.await_cluster
   // CHECK-NEXT: threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.store_partial_sum 1 %a rescale %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
