@@ -218,6 +218,8 @@ class KernelFunction:
         """Emit `rest` in the blocks that `op` says."""
         ctx, emit = self.ctx, self.emit
         if op.blocks.data == LAST_BLOCK:
+            if not self.shared_sums:
+                fail(op, "adds up partial sums, but the schedule says of none (sums_in_workspace)")
             with emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
             return
