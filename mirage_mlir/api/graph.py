@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict, Unpack, get_type_hints
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
 from xdsl.ir import Region, SSAValue
 
 from mirage_mlir.api.arguments import flag, sizes_of, string
@@ -13,6 +13,7 @@ from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
 from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
+from mirage_mlir.constant_inputs import constant_mark
 from mirage_mlir.driver.kept import compiled, known
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import text_of
@@ -140,7 +141,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         types = (list(body.block.arg_types), [value.type for value in results])
         attributes = [DictionaryAttr({}) for _ in body.block.args]
         for index in self._constants:
-            attributes[index] = DictionaryAttr({"kernel.constant": UnitAttr()})
+            attributes[index] = constant_mark()
         function = func.FuncOp(
             self.name, types, body, arg_attrs=ArrayAttr(attributes) if self._constants else None
         )

@@ -13,7 +13,7 @@ LAYERS = [
         *("float_formats", "shapes", "layouts", "targets", "decisions"),
         *("expr", "field", "operators", "search"),
     ],
-    ["parsing", "verification"],
+    ["constant_inputs", "parsing", "verification"],
     ["dialects"],
     ["interpreters"],
     ["equivalence"],
