@@ -5,8 +5,13 @@ import os
 
 from hypothesis import settings
 
+from mirage_mlir.worker import THREADS
+
 # What one test compiled must not answer another; tests of the cache have folders of their own.
 os.environ["MIRAGE_CACHE_DIR"] = "off"
+
+# Each core has a process already: threads of numpy and torch would wait for one another, busily.
+os.environ.update(dict.fromkeys(THREADS, "1"))
 
 # Modules refer to themselves in circles, and searches make millions of small values: a worker
 # would spend a sixth of its time on looking for garbage among what it keeps.
