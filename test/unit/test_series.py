@@ -1,4 +1,4 @@
-"""The code of expm1, log1p, sin and cos: right to a few units in the last place, near 0 too, and edges."""
+"""The code of expm1, log1p, sin and cos: right to a few units in the last place, near 0 and at edges."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,8 @@ EDGES = [0.0, -0.0, np.inf, -np.inf]
 SMALL = np.geomspace(1e-30, 1, COUNT // 4)
 
 CASES: list[tuple[str, Any, float, list[float]]] = [
-    ("expm1", np.linspace(-3, 3, COUNT // 2), 4, [0.0, -0.0, np.inf, -1.0]),
+    # As exp, whose argument times log2(e) is rounded.
+    ("expm1", np.linspace(-3, 3, COUNT // 2), 5, [0.0, -0.0, np.inf, -1.0]),
     (
         "log1p",
         np.concatenate([np.linspace(-0.99, 3, COUNT // 4), np.geomspace(3, 1e30, COUNT // 4)]),
