@@ -1,4 +1,4 @@
-"""The code of expm1, log1p, sin and cos: right to a few units in the last place, near 0 and at edges."""
+"""The code of expm1, log1p, sin and cos: right to a few units in the last place, and at edges."""
 
 from collections.abc import Callable
 from typing import Any
