@@ -4,6 +4,7 @@ import gc
 import os
 
 from hypothesis import settings
+from sampling import EVERYTHING
 
 from mirage_mlir.worker import THREADS
 
@@ -19,5 +20,6 @@ gc.set_threshold(100_000, 20, 20)
 
 # A time limit for each example would make tests fail on a busy machine.
 # The same examples in every run, fewer than usual; campaigns in `benchmarks` draw new ones.
-settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=30)
+EXAMPLES = 100 if EVERYTHING else 20
+settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("mirage")
