@@ -9,6 +9,7 @@ import lit.formats
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
 import tool_server
+from sampling import EVERYTHING
 
 config.name = "mirage_mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -48,5 +49,7 @@ def has_gpu() -> bool:
     return subprocess.run([program, "-L"], capture_output=True, check=False).returncode == 0
 
 
+if EVERYTHING:
+    config.available_features.add("every-case")
 if has_gpu():
     config.available_features.add("cuda")

@@ -14,7 +14,7 @@ from mirage_mlir.passes.superoptimize import candidates
 EXPONENTIAL = 2.0**-22
 """The relative error of `ex2.approx` (PTX ISA), which the interpreter computes exactly."""
 
-COUNT = 1 << 15
+COUNT = 1 << 14
 
 
 def test_units_in_the_last_place() -> None:

@@ -24,7 +24,7 @@ COMPOSED = {
 }
 
 
-@pytest.mark.parametrize("path", sampled(FILES, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(FILES, 6), ids=lambda path: path.stem)
 def test_decomposed(path: Path) -> None:
     """Nothing but elementary operators is left, and they compute the same."""
     text = path.read_text()

@@ -45,21 +45,23 @@ class ExactProgram:
         assert isinstance(function, FuncOp)
         self._function = function
         code = SimpleNamespace(ugraph=str(function), resources={MODELLED: 1})
+        inputs = [self._spec(each) for each in function.body.block.args]
         outputs = [self._spec(result) for result in function.get_return_op().operands]  # pyright: ignore
-        self.artifact = SimpleNamespace(targets=[code], outputs=outputs)
+        self.artifact = SimpleNamespace(targets=[code], inputs=inputs, outputs=outputs)
 
     @staticmethod
-    def _spec(result: Any) -> TensorSpec:
-        shape = kernel.shape_of(result)
-        element_type = ElementType(str(kernel.tensor_type(result).element_type))
-        return TensorSpec("y", shape, element_type, row_major(shape))
+    def _spec(value: Any) -> TensorSpec:
+        shape = kernel.shape_of(value)
+        element_type = ElementType(str(kernel.tensor_type(value).element_type))
+        return TensorSpec("tensor", shape, element_type, row_major(shape))
 
-    def __call__(self, *tensors: Any) -> Any:
+    def __call__(self, *tensors: Any, copy: bool = False) -> Any:
+        """As a kernel is called; strides do not matter here, so that there is nothing to copy."""
         torch: Any = package("torch")
         given = [np.asarray(each.double().numpy()) for each in tensors]
         made = zip(exact_run(self._function, given), self.artifact.outputs, strict=True)
         found = [
-            torch.from_numpy(array.reshape(spec.shape)).to(
+            torch.from_numpy(np.asarray(array).reshape(spec.shape)).to(
                 getattr(torch, spec.element_type.array_name)
             )
             for array, spec in made
@@ -85,3 +87,13 @@ def programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
         return [FoundKernel(each) for each in kernels]
 
     monkeypatch.setattr(Backend, "_search", found)
+
+
+@pytest.fixture
+def programs_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operators of graphs, and of their gradients, run programs; nothing is searched."""
+
+    def program(self: KernelGraph, *_: Any, **options: Any) -> Any:
+        return ExactProgram(self)
+
+    monkeypatch.setattr(KernelGraph, "superoptimize", program)

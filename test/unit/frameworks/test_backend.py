@@ -1,5 +1,9 @@
 # pyright: basic
-"""`torch.compile(model, backend="mirage")` against torch itself; kernels are interpreted."""
+"""
+`torch.compile(model, backend="mirage")` against torch itself.
+
+Kernels are interpreted; where a test is of graphs and not of kernels, programs are.
+"""
 
 import copy
 import importlib
@@ -74,7 +78,7 @@ def test_explain(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[s
     assert "1 parts by kernels for sm_90a" in capfd.readouterr().err
 
 
-@pytest.mark.usefixtures("all_taken")
+@pytest.mark.usefixtures("programs_run")
 def test_equal_layers_are_searched_once() -> None:
     class Block(torch.nn.Module):
         def __init__(self) -> None:
@@ -96,7 +100,7 @@ def test_equal_layers_are_searched_once() -> None:
     assert [(part.taken, part.count) for part in parts] == [(True, 4), (True, 4)]
 
 
-@pytest.mark.usefixtures("all_taken")
+@pytest.mark.usefixtures("programs_run")
 def test_inductor_knows_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each before it meets one: of an unknown operator it may write all that comes before it."""
     lowering: Any = importlib.import_module("torch._inductor.lowering")
@@ -114,7 +118,7 @@ def test_inductor_knows_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made[0] in lowering.lowerings
 
 
-@pytest.mark.usefixtures("all_taken")
+@pytest.mark.usefixtures("programs_run")
 def test_parameters_are_constants_to_pack(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parameters alone, not what the model is called with, nor what it writes to."""
     programs: list[operators.PartProgram] = []
@@ -153,7 +157,7 @@ def test_parameters_are_constants_to_pack(monkeypatch: pytest.MonkeyPatch) -> No
     }
 
 
-@pytest.mark.usefixtures("all_taken")
+@pytest.mark.usefixtures("programs_run")
 def test_gradients() -> None:
     model, x = normed_linear(), torch.randn(4, 32, requires_grad=True)
     call, backend = compiled(model)
@@ -176,7 +180,7 @@ def test_other_shapes_compile_again_and_dynamic_ones_are_left() -> None:
     assert backend.explanation.outside == {"its shapes are not fixed": 1}
 
 
-@pytest.mark.usefixtures("all_taken")
+@pytest.mark.usefixtures("programs_run")
 def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Any, tensors: Any) -> Any:
         raise MemoryError("no room")
@@ -280,10 +284,8 @@ def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
     }
 
 
-@pytest.mark.usefixtures("all_taken")
-@pytest.mark.parametrize("name", _odd_models())
-def test_odd_models(name: str) -> None:
-    """What is returned, and what is changed, as by torch."""
+def as_by_torch(name: str) -> None:
+    """What is returned, and what is changed."""
     model, inputs = _odd_models()[name]
     other = copy.deepcopy(model)
     given, same = ([each.clone() for each in inputs] for _ in range(2))
@@ -294,11 +296,24 @@ def test_odd_models(name: str) -> None:
     for one, two in zip(leaves((found, given)), leaves((wanted, same)), strict=True):
         if isinstance(one, torch.Tensor):
             assert (one.shape, one.dtype, one.stride()) == (two.shape, two.dtype, two.stride())
-            assert close(one.double(), two.double(), 2e-3 if one.dtype == torch.half else 1e-4)
+            assert close(one.double(), two.double(), 1e-2 if one.dtype == torch.half else 1e-4)
         else:
             assert one == two
     for one, two in zip(model.buffers(), other.buffers(), strict=True):
         assert close(one.double(), two.double())
+
+
+@pytest.mark.usefixtures("programs_run")
+@pytest.mark.parametrize("name", _odd_models())
+def test_odd_models(name: str) -> None:
+    as_by_torch(name)
+
+
+@pytest.mark.usefixtures("all_taken")
+@pytest.mark.parametrize("name", ["two results", "strided"])
+def test_kernels_of_odd_models(name: str) -> None:
+    """Results that are views of what a kernel stores; inputs that it takes copies of."""
+    as_by_torch(name)
 
 
 def test_parts_are_searched_at_the_same_time() -> None:
@@ -321,10 +336,19 @@ def test_parts_are_searched_at_the_same_time() -> None:
     assert all(each.seconds > 0 for each in together)
 
 
-def test_layers_share_what_is_computed_of_equal_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layers_share_what_is_computed_of_equal_inputs(
+    monkeypatch: pytest.MonkeyPatch, exact_program: Any
+) -> None:
     """A mask that each layer converts from a runtime position is converted once, beside kernels."""
     graphs: list[Any] = []
     rewrite = GraphCompiler.rewrite
+
+    def without_masks(self: Backend, programs: Any, target: str, timed: bool) -> Any:
+        """No kernel where the part makes a mask, too, which is a result of its own."""
+        kernels = [
+            exact_program(each.graph) if len(each.orders) == 1 else None for each in programs
+        ]
+        return [searches.FoundKernel(each) for each in kernels]
 
     def noted(self: GraphCompiler, graph: Any, *rest: Any) -> int:
         graphs.append(graph)
@@ -340,10 +364,11 @@ def test_layers_share_what_is_computed_of_equal_inputs(monkeypatch: pytest.Monke
             return x
 
     given = torch.randn(1, 2, 1, 16), torch.randn(1, 2, 32, 16), torch.randn(1, 2, 32, 16)
+    monkeypatch.setattr(Backend, "_search", without_masks)
     monkeypatch.setattr(GraphCompiler, "rewrite", noted)
     call, backend = compiled(Layers())
     with torch.no_grad():
         assert close(call(*given, torch.tensor([7])), Layers()(*given, torch.tensor([7])))
-    assert backend.explanation.taken > 0
+    assert backend.explanation.taken == 2
     (graph,) = graphs
     assert sum("where" in str(node.target) for node in graph.graph.nodes) == 1

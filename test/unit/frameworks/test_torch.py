@@ -95,6 +95,7 @@ def graph_of_two_results() -> mi.KernelGraph:
     return graph
 
 
+@pytest.mark.usefixtures("programs_called")
 def test_any_graph(torch: Any, ours: Any) -> None:
     """Also where a result is not used, and its gradient is none."""
     call = ours.operator(graph_of_two_results())

@@ -6,6 +6,7 @@ from attention_cases import Heads, attention
 from lowered_edits import NOT_FOUND, outcomes
 from lowered_kernels import check, draw, function_of, graphs_of, lower, schedule
 from lowering_cases import Linear
+from sampling import sampled
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects import nvvm
@@ -35,7 +36,9 @@ def test_values(module: ModuleOp, count: int) -> None:
         assert not any(isinstance(op, nvvm.CpAsyncSharedGlobalOp) for op in kernels.walk())
 
 
-@pytest.mark.parametrize("module", [LORA, HEADS], ids=["lora", "attention"])
+@pytest.mark.parametrize(
+    "module", sampled([pytest.param(LORA, id="lora"), pytest.param(HEADS, id="attention")], 2)
+)
 def test_mutants(module: ModuleOp) -> None:
     """Each of copies and their barriers is found: by a fault, or by what it computes."""
     kernels = lower(module, stages=2)

@@ -184,10 +184,21 @@ PRODUCERS = {"attention_two_kernels_ragged": 1}
 
 
 @pytest.mark.parametrize(
-    "name",
-    sampled(["chain_of_kernels", "views_between", "attention_two_kernels_ragged", "softmax"], 2),
+    ("name", "edit"),
+    sampled(
+        [
+            ("chain_of_kernels", REMOVED),
+            ("chain_of_kernels", MOVED_DOWN),
+            ("views_between", REMOVED),
+            ("views_between", MOVED_DOWN),
+            ("softmax", REMOVED),
+            ("attention_two_kernels_ragged", REMOVED),
+            ("attention_two_kernels_ragged", MOVED_DOWN),
+            ("softmax", MOVED_DOWN),
+        ],
+        3,
+    ),
 )
-@pytest.mark.parametrize("edit", [REMOVED, MOVED_DOWN])
 def test_waits_that_come_too_late(name: str, edit: str) -> None:
     """Loads, asynchronous copies and tensor copies before the wait, and stores."""
     kernels = lowered(name)
