@@ -24,3 +24,20 @@ func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {kernel.constant}) -> tens
   %r = "stablehlo.multiply"(%e, %two) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %r : tensor<4x8xf32>
 }
+
+// Sizes that are not known, and none: what works on them stays, too.
+// CHECK:      func.func @sizes_part_0(%y: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:        kernel.tanh
+// CHECK:      func.func @sizes(%x: tensor<?x8xf32>, %y: tensor<4x8xf32>)
+// CHECK:        "stablehlo.tanh"(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK:        "stablehlo.slice"(%y)
+// CHECK-SAME:     -> tensor<0x8xf32>
+// CHECK:        func.call @sizes_part_0(%y)
+// expected-remark @+1 {{@sizes stays a function of the host: 1 part of it became a function that it calls}}
+func.func @sizes(%x: tensor<?x8xf32>, %y: tensor<4x8xf32>) -> (tensor<?x8xf32>, tensor<0x8xf32>, tensor<4x8xf32>) {
+  // expected-remark @+1 {{'stablehlo.tanh' op works on tensor<?x8xf32>, whose sizes are not all known}}
+  %a = "stablehlo.tanh"(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %b = "stablehlo.slice"(%y) <{start_indices = array<i64: 2, 0>, limit_indices = array<i64: 2, 8>, strides = array<i64: 1, 1>}> : (tensor<4x8xf32>) -> tensor<0x8xf32>
+  %c = "stablehlo.tanh"(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %a, %b, %c : tensor<?x8xf32>, tensor<0x8xf32>, tensor<4x8xf32>
+}
