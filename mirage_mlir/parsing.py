@@ -14,15 +14,19 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     FileLineColLoc,
+    FusedLoc,
     IndexType,
     IntAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
+    NoneAttr,
     RankedStructure,
+    ShapedType,
     StringAttr,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttributeInvT,
     AttrSizedOperandSegments,
@@ -40,8 +44,27 @@ from mirage_mlir.suggestions import suggestion
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 """Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
 
-OPEN_DIALECTS = ("stablehlo", "chlo", "linalg", "tensor", "math", "arith")
-"""Dialects of which we know a part; the rest is read as unregistered, and refused by a pass."""
+OPEN_DIALECTS = (
+    *("stablehlo", "chlo", "linalg", "tensor", "math", "arith"),
+    *("affine", "async", "bufferization", "cf", "complex", "gpu", "index", "llvm", "memref"),
+    *("ml_program", "scf", "shape", "sparse_tensor", "ub", "vector"),
+)
+"""
+Dialects of which we know a part; the rest is read as unregistered.
+
+It stays with the host, or is refused by a pass. Those of the first line are converted.
+"""
+
+SCALARS_ALONE = frozenset(
+    f"arith.{name}"
+    for name in (
+        *("cmpf", "cmpi", "extsi", "extui", "fptosi", "fptoui", "index_cast", "index_castui"),
+        *("select", "sitofp", "trunci", "uitofp"),
+    )
+)
+"""Operations that xDSL has for scalars, and MLIR for tensors and vectors as well."""
+
+UNKNOWN_STAYS = "; --allow-unregistered-dialect lets it stay as it is"
 
 MOST_DIGITS = 1000
 """Of one number in the text: far above any type's width, and below what Python converts (4300)."""
@@ -107,6 +130,7 @@ class LocatingParser(Parser):
         self.file = StringAttr(name)
         self.line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
         self.first_use: dict[str, Span] = {}
+        self.unknown_allowed = ctx.allow_unregistered
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self.name_span: Span[str] = Span(0, 0, Input("", name))
@@ -156,6 +180,23 @@ class LocatingParser(Parser):
             op.location = self.location_of(self.name_span)
         self.name_span = outer
         return op
+
+    def _parse_location(self) -> LocationAttr:
+        """What xDSL does not read: metadata of fused locations, and ranges, which become starts."""
+        if self.parse_optional_keyword("fused"):
+            metadata: Attribute = NoneAttr()
+            if self.parse_optional_punctuation("<"):
+                metadata = self.parse_attribute()
+                self.parse_punctuation(">")
+            places = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+            return FusedLoc(tuple(places), metadata)
+        location = super()._parse_location()
+        if isinstance(location, FileLineColLoc) and self._current_token.text == "to":
+            self.parse_keyword("to")
+            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            self.parse_punctuation(":")
+            self.parse_integer(allow_boolean=False, allow_negative=False)
+        return location
 
     @contextmanager
     def _rejections_at(self, start: Span) -> Generator[None]:
@@ -213,7 +254,15 @@ class LocatingParser(Parser):
                 options = op_type.get_irdl_definition().options
                 if not any(isinstance(option, kind) for option in options):
                     del op.attributes[kind.attribute_name]
-        return op
+        return _as_unknown(op) if op.name in SCALARS_ALONE and _has_shapes(op) else op
+
+    def parse_region_list(self) -> list[Region]:
+        """Regions; what an open dialect may hold that is unknown is not what its regions may."""
+        allowed, self.ctx.allow_unregistered = self.ctx.allow_unregistered, self.unknown_allowed
+        try:
+            return super().parse_region_list()
+        finally:
+            self.ctx.allow_unregistered = allowed
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         found = self._named_op(name)
@@ -232,7 +281,7 @@ class LocatingParser(Parser):
         try:
             op_type = super()._get_op_by_name(name)
         except ParseError as error:
-            self.raise_error(f"{error.msg}{self._meant(name)}", self.name_span)
+            self.raise_error(f"{error.msg}{self._meant(name) or UNKNOWN_STAYS}", self.name_span)
         if issubclass(op_type, UnregisteredOp) and name.startswith(
             tuple(f"{dialect}." for dialect in CLOSED_DIALECTS)
         ):
@@ -261,6 +310,23 @@ class LocatingParser(Parser):
     ) -> SSAValue[AttributeInvT]:
         self.first_use.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
+
+
+def _has_shapes(op: Operation) -> bool:
+    return any(isinstance(value.type, ShapedType) for value in (*op.operands, *op.results))
+
+
+def _as_unknown(op: Operation) -> Operation:
+    """The same operation as one that nobody verifies, in the place of `op`."""
+    made = UnregisteredOp.with_name(op.name).create(
+        operands=op.operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+    op.erase()
+    return made
 
 
 def _is_of_open_dialect(name: str) -> bool:

@@ -43,11 +43,16 @@ class BindingsError(Exception):
 
 
 def package_of(*things: Any) -> str | None:
-    """The package with the bindings that made the first of these which some made."""
+    """
+    The package with the bindings that made the first of these which some made.
+
+    Hosts derive from their classes: the contexts of JAX are of one of its own.
+    """
     for thing in things:
-        package, libraries, _ = type(thing).__module__.partition("._mlir_libs")
-        if libraries:
-            return package
+        for kind in type(thing).__mro__:
+            package, libraries, _ = kind.__module__.partition("._mlir_libs")
+            if libraries:
+                return package
     return None
 
 

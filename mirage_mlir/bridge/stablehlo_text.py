@@ -23,6 +23,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.])loc\(|[()]')
 
 _PLACE = re.compile(r'("(?:[^"\\]|\\.)*"):(\d+):(\d+)')
 
+_NOWHERE = ("", '"-"', "0", "0")
+"""A place of which no more is known than that it was parsed."""
+
 
 def in_generic_form(text: str, name: str) -> str:
     """
@@ -92,7 +95,11 @@ def printed(module: Any, name: str) -> str:
 
 
 def with_plain_places(text: str, name: str) -> str:
-    """The text with each location as file, line and column: the first in it, which is innermost."""
+    """
+    The text with each location as file, line and column: the first in it, which is innermost.
+
+    Without one it is line 0 of the file: the lines of the generic form are not those of the file.
+    """
     return "".join(_plain_places(text, name))
 
 
@@ -106,8 +113,8 @@ def _plain_places(text: str, name: str) -> Iterator[str]:
             depth += 1 if token[0] == "(" else -1
             if depth == 0:
                 done = token.end()
-                place = _PLACE.search(text, start, done)
-                yield "" if place is None else f"loc({_file(place[1], name)}:{place[2]}:{place[3]})"
+                place = _PLACE.search(text, start, done) or _NOWHERE
+                yield f"loc({_file(place[1], name)}:{place[2]}:{place[3]})"
     yield text[done:]
 
 

@@ -196,6 +196,29 @@ def test_two_hosts_in_one_process(context: Any) -> None:
             assert isinstance(made.operation, other_ir.Operation)
 
 
+def test_what_jax_lowers_is_compiled_in_its_own_context() -> None:
+    """Its contexts are of a class of JAX, its places are calls within calls and have ends."""
+    jax: Any = package("jax")
+
+    def layer(x: Any, w: Any) -> Any:
+        return jax.numpy.tanh(x @ w)
+
+    like = [jax.ShapeDtypeStruct(shape, jax.numpy.float32) for shape in ((16, 64), (64, 32))]
+    module = jax.jit(layer).lower(*like).compiler_ir("stablehlo")
+    host.load_dialects(module.context)
+    pipeline = "builtin.module(convert-stablehlo-to-kernel,superoptimize{target=H100},canonicalize)"
+    host.pass_manager(pipeline, module.context).run(module.operation)
+    assert "kernel.graph_defined" in str(module)
+    assert "jax.result_info" in str(module)
+
+    def by_size(x: Any) -> Any:
+        return jax.lax.sort(x)
+
+    sorting = jax.jit(by_size).lower(like[0]).compiler_ir("stablehlo")
+    with pytest.raises(DiagnosticException, match=r"\.py:\d+:\d+: error: 'stablehlo.sort' op"):
+        host.python_pass("convert-stablehlo-to-kernel")(sorting)
+
+
 def test_a_pipeline_of_both(context: Any) -> None:
     """In one text: passes of upstream before, between and behind ours."""
     text = """
