@@ -219,6 +219,18 @@ def test_what_jax_lowers_is_compiled_in_its_own_context() -> None:
         host.python_pass("convert-stablehlo-to-kernel")(sorting)
 
 
+def test_options_are_written_as_on_the_command_line() -> None:
+    """In a context that does not know our dialects yet: a truth by its name, a whole number."""
+    pipeline = (
+        "builtin.module(convert-stablehlo-to-kernel{parts},superoptimize{time-limit=9 top-k=1})"
+    )
+    with ir.Context() as context:
+        manager = host.pass_manager(pipeline, context)
+        module = host.parse(SHORT, context)
+        manager.run(module.operation)
+        assert "kernel.graph_defined" in str(module)
+
+
 def test_a_pipeline_of_both(context: Any) -> None:
     """In one text: passes of upstream before, between and behind ours."""
     text = """
@@ -237,7 +249,10 @@ def test_a_pipeline_of_both(context: Any) -> None:
     for wrong, said in {
         "canonicalize": "a pipeline is builtin.module(PASS,...), not 'canonicalize'",
         "builtin.module(superoptimise)": "superoptimise",
-        "builtin.module(superoptimize{targets=H100})": "targets",
+        "builtin.module(superoptimize{targets=H100})": "has no option 'targets'",
+        "builtin.module(superoptimize{top-k=few})": "'top-k' of 'superoptimize' takes an integer",
+        "builtin.module(superoptimize{target=H1})": "'superoptimize': unknown target 'H1'",
+        "builtin.module(func.func(cse,superoptimize))": "'superoptimize' is a pass of builtin",
     }.items():
         with pytest.raises(ValueError, match=re.escape(said)):
             host.pass_manager(wrong, context)
