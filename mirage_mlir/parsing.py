@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from math import prod
 
 from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
@@ -130,6 +131,7 @@ class LocatingParser(Parser):
         self.file = StringAttr(name)
         self.line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
         self.first_use: dict[str, Span] = {}
+        self.resource_names: dict[tuple[str, str], str] = {}
         self.unknown_allowed = ctx.allow_unregistered
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
@@ -197,6 +199,15 @@ class LocatingParser(Parser):
             self.parse_punctuation(":")
             self.parse_integer(allow_boolean=False, allow_negative=False)
         return location
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        """A name of bytes, which is another one where a program before this one had it."""
+        key = self.parse_identifier(" for resource handle")
+        if (dialect_name, key) not in self.resource_names:
+            self.resource_names[dialect_name, key] = interface.declare_resource(key)
+        return self.resource_names[dialect_name, key]
 
     @contextmanager
     def _rejections_at(self, start: Span) -> Generator[None]:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any, NoReturn
 
+from mirage_mlir.bridge.bindings import resources_of
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 
 BYTECODE = b"ML\xefR"
@@ -91,7 +92,8 @@ def printed(module: Any, name: str) -> str:
     module.operation.print(
         file=text, print_generic_op_form=True, enable_debug_info=True, use_local_scope=True
     )
-    return with_plain_places(text.getvalue(), name)
+    form = text.getvalue()
+    return with_plain_places(form + resources_of(module, form), name)
 
 
 def with_plain_places(text: str, name: str) -> str:

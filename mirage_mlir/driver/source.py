@@ -6,7 +6,7 @@ from io import StringIO
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
@@ -89,5 +89,7 @@ def alone(function: func.FuncOp, name: str | None = None) -> ModuleOp:
 def text_of(module: ModuleOp) -> str:
     """`module` as mirage-opt prints it."""
     stream = StringIO()
-    Printer(stream=stream).print_op(module)
+    printer = Printer(stream=stream)
+    printer.print_op(module)
+    printer.print_metadata([Builtin])
     return stream.getvalue().rstrip("\n") + "\n"

@@ -219,6 +219,29 @@ def test_what_jax_lowers_is_compiled_in_its_own_context() -> None:
         host.python_pass("convert-stablehlo-to-kernel")(sorting)
 
 
+RESOURCES = """
+func.func @scaled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %gain = arith.constant dense_resource<gain> : tensor<4xf32>
+  %y = "kernel.mul"(%x, %gain) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = "kernel.silu"(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+{-# dialect_resources: { builtin: { gain: "0x040000000000803F000000400000404000008040" } } #-}
+"""
+
+
+@pytest.mark.usefixtures("context")
+def test_bytes_of_constants_survive() -> None:
+    """Each pass, and another program that has the same name for other bytes."""
+    first = ir.Module.parse(RESOURCES)
+    second = ir.Module.parse(RESOURCES.replace("803F", "0040"))
+    for _ in range(2):
+        for module in (first, second):
+            host.python_pass("kernel-decompose")(module)
+    assert '"0x040000000000803F000000400000404000008040"' in str(first)
+    assert '"0x0400000000000040000000400000404000008040"' in str(second)
+
+
 def test_options_are_written_as_on_the_command_line() -> None:
     """In a context that does not know our dialects yet: a truth by its name, a whole number."""
     pipeline = (
