@@ -27,6 +27,7 @@ from mirage_mlir.outputs.host_code import (
     quoted,
     wrapper,
 )
+from mirage_mlir.outputs.host_constants import copy_constants
 from mirage_mlir.outputs.kernels import KernelOptions
 from mirage_mlir.outputs.lowered import lowered_modules
 from mirage_mlir.outputs.packing_code import (
@@ -86,6 +87,7 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
         for op in plain.body.block.ops
         if isinstance(op, func.FuncOp) and op.is_declaration
     }
+    copy_constants(plain, {function_name(each) for each in _modules(lowered)})
     texts = [DECLARATION]
     taken = {*_symbols(plain)}
     for described, op in zip(_modules(lowered), _modules(plain), strict=True):
