@@ -219,6 +219,24 @@ def test_what_jax_lowers_is_compiled_in_its_own_context() -> None:
         host.python_pass("convert-stablehlo-to-kernel")(sorting)
 
 
+# One of torch's own, about its export.
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
+def test_what_torch_mlir_lowers_is_compiled_in_its_own_context() -> None:
+    """With the parameters of the module as constants, which keep their bytes."""
+    fx: Any = package("torch_mlir.fx")
+    torch: Any = package("torch")
+    layer = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.SiLU())
+    module = fx.export_and_import(
+        layer, torch.randn(16, 64), output_type="linalg-on-tensors", func_name="layer"
+    )
+    before = re.findall(r'"0x[0-9A-F]+"', str(module))
+    pipeline = "builtin.module(convert-linalg-to-kernel,superoptimize{target=H100},canonicalize)"
+    host.pass_manager(pipeline, module.context).run(module.operation)
+    assert "kernel.graph_defined" in str(module)
+    assert len(before) == 2
+    assert sorted(re.findall(r'"0x[0-9A-F]+"', str(module))) == sorted(before)
+
+
 RESOURCES = """
 func.func @scaled(%x: tensor<4xf32>) -> tensor<4xf32> {
   %gain = arith.constant dense_resource<gain> : tensor<4xf32>
