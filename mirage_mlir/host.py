@@ -97,10 +97,10 @@ def _new_context() -> Context:
     return context
 
 
-def _parse(context: Context, text: str, name: str = "-") -> ModuleOp:
-    """The host's module as ours, verified."""
+def _parse(context: Context, text: str, name: str = "-", *, written: bool = True) -> ModuleOp:
+    """The host's module as ours, verified; `written` where lines of `text` are places."""
     try:
-        program = LocatingParser(context, text, name).parse_module()
+        program = LocatingParser(context, text, name, written=written).parse_module()
     except ParseError as error:
         place = error.span.get_location()
         raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error
@@ -167,7 +167,7 @@ def python_pass(pipeline: str) -> PythonPass:
 
     def run(module: object, mlir_pass: object = None, /) -> None:
         context = _new_context()
-        program = _parse(context, bindings.text_of(module))
+        program = _parse(context, bindings.text_of(module), written=False)
         for each in passes:
             each.apply(context, program)
         verify(program)

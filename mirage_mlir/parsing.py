@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from math import prod
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -25,9 +26,19 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     ShapedType,
     StringAttr,
+    UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Data,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     AttributeInvT,
     AttrSizedOperandSegments,
@@ -48,7 +59,7 @@ CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 OPEN_DIALECTS = (
     *("stablehlo", "chlo", "linalg", "tensor", "math", "arith"),
     *("affine", "async", "bufferization", "cf", "complex", "gpu", "index", "llvm", "memref"),
-    *("ml_program", "scf", "shape", "sparse_tensor", "ub", "vector"),
+    *("ml_program", "scf", "sdy", "shape", "sparse_tensor", "ub", "vector"),
 )
 """
 Dialects of which we know a part; the rest is read as unregistered.
@@ -127,7 +138,9 @@ class LocatingParser(Parser):
                 return type.unpack(bits.to_bytes(type.size, "little"), 1)[0]
             return super().to_type(parser, type)
 
-    def __init__(self, ctx: Context, text: str, name: str):
+    def __init__(self, ctx: Context, text: str, name: str, *, written: bool = True):
+        """`written`: somebody wrote the text, whose lines are places; else only `loc(...)` are."""
+        self.written = written
         self.file = StringAttr(name)
         self.line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
         self.first_use: dict[str, Span] = {}
@@ -158,7 +171,7 @@ class LocatingParser(Parser):
             raise
         except RecursionError:
             self.raise_error("nested too deep")
-        if module.location == UNKNOWN_LOC:
+        if self.written and module.location == UNKNOWN_LOC:
             module.location = self.location_of(start.span)
         return module
 
@@ -178,7 +191,7 @@ class LocatingParser(Parser):
             # xDSL's parsers of upstream operations take the types after a colon as they should be.
             name = self.name_span.text.strip('"')
             self.raise_error(f"'{name}' op is malformed", self.name_span)
-        if op.location == UNKNOWN_LOC:
+        if self.written and op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)
         self.name_span = outer
         return op
@@ -247,6 +260,19 @@ class LocatingParser(Parser):
         with self._rejections_at(self._current_token.span):
             return super().parse_optional_attribute()
 
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
+    ) -> UnregisteredAttr | ParametrizedAttribute | Data[Any]:
+        """Of an open dialect what is unknown is kept, also on operations of others."""
+        unknown_allowed = self.ctx.allow_unregistered
+        self.ctx.allow_unregistered |= _is_of_open_dialect(attr_name)
+        try:
+            return super()._parse_dialect_type_or_attribute_body(
+                attr_name, is_type, is_opaque, starting_opaque_pos
+            )
+        finally:
+            self.ctx.allow_unregistered = unknown_allowed
+
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
         self.name_span = self._current_token.span
@@ -313,7 +339,7 @@ class LocatingParser(Parser):
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
         for value in values:
-            if isinstance(value, BlockArgument) and value.location == UNKNOWN_LOC:
+            if self.written and isinstance(value, BlockArgument) and value.location == UNKNOWN_LOC:
                 value.location = self.location_of(span)
 
     def resolve_operand(

@@ -57,7 +57,7 @@ def generic_form(program: str | bytes, name: str) -> str:
     registry = ir.DialectRegistry()
     import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)
     context.append_dialect_registry(registry)
-    for dialect in ("stablehlo", "chlo"):
+    for dialect in ("stablehlo", "chlo", "sdy"):
         import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
     context.load_all_available_dialects()
     context.allow_unregistered_dialects = True

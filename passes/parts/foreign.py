@@ -7,7 +7,10 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of, remark
 
-SETTING_UP = ("arith.constant", "linalg.fill", "scf.for", "scf.if", "scf.while", "tensor.empty")
+SETTING_UP = (
+    *("arith.constant", "linalg.fill", "scf.for", "scf.if", "scf.while", "stablehlo.constant"),
+    "tensor.empty",
+)
 """What is around computations, and is none itself."""
 
 CONVERSIONS = {

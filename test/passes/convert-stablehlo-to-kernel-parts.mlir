@@ -41,3 +41,18 @@ func.func @sizes(%x: tensor<?x8xf32>, %y: tensor<4x8xf32>) -> (tensor<?x8xf32>, 
   %c = "stablehlo.tanh"(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %a, %b, %c : tensor<?x8xf32>, tensor<0x8xf32>, tensor<4x8xf32>
 }
+
+// What JAX says of shardings stays where it was.
+// CHECK:      "sdy.mesh"() <{mesh = #sdy.mesh<["x"=1]>, sym_name = "mesh"}>
+// CHECK:      func.func @sharded_part_0(
+// CHECK:      func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+// CHECK:        func.call @sharded_part_0(%x)
+// CHECK:        "sdy.sharding_constraint"{{.*}} <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}>
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=1]>, sym_name = "mesh"}> : () -> ()
+// expected-remark @+1 {{@sharded stays a function of the host: 1 part of it became a function that it calls}}
+func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  %y = "stablehlo.tanh"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'sdy.sharding_constraint' op has no counterpart among the operators of the kernel dialect}}
+  %z = "sdy.sharding_constraint"(%y) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %z : tensor<4x8xf32>
+}

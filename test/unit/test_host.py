@@ -89,6 +89,22 @@ def test_locations_survive():
 
 
 @pytest.mark.usefixtures("context")
+def test_what_has_no_place_gets_none():
+    """Not a line of the text in which the program crosses over."""
+    text = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = "kernel.silu"(%x) : (tensor<4xf32>) -> tensor<4xf32> loc(unknown)
+      %z = "kernel.exp"(%y) : (tensor<4xf32>) -> tensor<4xf32> loc(unknown)
+      return %z : tensor<4xf32>
+    }"""
+    module = ir.Module.parse(text)
+    host.python_pass("kernel-decompose")(module)
+    (function,) = module.body.operations
+    places = {op.operation.name: op.location for op in function.regions[0].blocks[0].operations}
+    assert str(places["kernel.exp"]) == "loc(unknown)"
+    assert str(places["func.return"]) == 'loc("-":4:7)'
+
+
+@pytest.mark.usefixtures("context")
 def test_operations_of_the_host_are_left_alone():
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
