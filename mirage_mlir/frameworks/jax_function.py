@@ -214,10 +214,7 @@ def _converted(
     try:
         module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
     except PassFailure as error:
-        message = (
-            f"JAX makes a program of '{name}' that is not of StableHLO alone "
-            f"(random numbers and shardings belong outside): {error}"
-        )
+        message = f"JAX makes a program of '{name}' that is not of StableHLO alone: {error}"
         raise UnsupportedOperation(Diagnostic(Severity.ERROR, message)) from error
     for op in module.walk():
         if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:

@@ -19,7 +19,7 @@ LAYERS = [
     ["equivalence"],
     ["passes"],
     ["bridge", "runtime"],
-    ["irdl_export", "c_source"],
+    ["irdl_export", "c_source", "pass_options"],
     ["outputs"],
     ["driver", "host"],
     ["universe"],
