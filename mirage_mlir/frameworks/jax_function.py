@@ -15,6 +15,7 @@ from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, UnsupportedOperation
 from mirage_mlir.driver.source import function_named, parse_program
+from mirage_mlir.frameworks.jax_constants import with_constants
 from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
 from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
@@ -78,7 +79,8 @@ class JaxFrontend:
             return [_stored(each) for each in made]
 
         like = [_shape_of(each) for each in arrays]
-        traced = jax.make_jaxpr(flat)(*like)
+        as_written = jax.make_jaxpr(flat)(*like)
+        traced = with_constants(as_written)
 
         def program(*values: Any) -> Any:
             own, captured = values[: len(arrays)], values[len(arrays) :]
@@ -92,7 +94,7 @@ class JaxFrontend:
         graph = KernelGraph.of(function, range(len(arrays), len(like)))
 
         def gradient() -> KernelGraph:
-            if not has_rules(traced.jaxpr):
+            if not has_rules(as_written.jaxpr):
                 return graph.backward()
             made = jax.eval_shape(program, *like)
             seeds = [f"gradient{number}" for number in range(len(made))]

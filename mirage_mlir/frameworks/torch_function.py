@@ -28,13 +28,17 @@ class TorchFrontend:
         self._target, self._options = target, options
 
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
-        """Shapes and types of tensors, values of all else, and what a trace depends on."""
+        """Shapes and types of tensors, values of all else, and what is around the function."""
         leaves, structure = pytree.tree_flatten((args, kwargs))
+        program = self._program
+        program.look_around()
         return (
             structure,
             *(_key_of(leaf) for leaf in leaves),
-            *((name, _key_of(each)) for name, each in self._program.state().items()),
-            *((name, *_key_of(each)) for name, each in self._program.numbers().items()),
+            *((name, _key_of(each)) for name, each in program.state().items()),
+            *((name, _key_of(each)) for name, each in program.tensors().items()),
+            *((name, *_key_of(each)) for name, each in program.numbers().items()),
+            *program.helpers().items(),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )
 

@@ -70,6 +70,10 @@ class CompiledKernel:
         """
         return self.artifact.explanation
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and other processes, which load the machine code anew."""
+        return CompiledKernel, (self.artifact, self._driver)
+
     def __repr__(self) -> str:
         targets = ", ".join(code.target for code in self.artifact.targets)
         return f"<CompiledKernel {self._signature()} for {targets}>"
