@@ -95,7 +95,7 @@ from mirage_mlir.dialects.rearrangement_bases import (
     TransposeBase,
 )
 from mirage_mlir.dialects.schedule import BlockMemory, MemoryAttr, Schedule, ScheduleAttr
-from mirage_mlir.dialects.target import TargetAttr
+from mirage_mlir.dialects.target_attribute import TargetAttr
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape
