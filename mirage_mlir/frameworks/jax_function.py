@@ -78,6 +78,11 @@ class JaxFrontend:
             results.append(_Results(tree, tuple(each.dtype for each in made)))
             return [_stored(each) for each in made]
 
+        names = self._names(args, kwargs)
+        for name, each in zip(names, arrays, strict=True):
+            if 0 in each.shape:
+                message = f"input '{name}': dims are positive, not {tuple(each.shape)}"
+                raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         like = [_shape_of(each) for each in arrays]
         as_written = jax.make_jaxpr(flat)(*like)
         traced = with_constants(as_written)
@@ -88,7 +93,6 @@ class JaxFrontend:
             return jax.core.eval_jaxpr(traced.jaxpr, whole, *own)
 
         like += [_shape_of(each) for each in traced.consts]
-        names = self._names(args, kwargs)
         names += [f"captured{number}" for number in range(len(traced.consts))]
         function = _converted(program, like, self._name, names)
         graph = KernelGraph.of(function, range(len(arrays), len(like)))
