@@ -37,7 +37,8 @@ class TorchFrontend:
             *(_key_of(leaf) for leaf in leaves),
             *((name, _key_of(each)) for name, each in program.state().items()),
             *((name, _key_of(each)) for name, each in program.tensors().items()),
-            *((name, *_key_of(each)) for name, each in program.numbers().items()),
+            # With their types: 1, 1.0 and True are equal, and not the same.
+            *((name, each.__class__, each) for name, each in program.numbers().items()),
             *program.helpers().items(),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )

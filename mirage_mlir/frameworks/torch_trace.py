@@ -55,10 +55,11 @@ class TracedFunction(torch.nn.Module):
 
     def tensors(self) -> dict[str, Any]:
         """The tensors around the function, by name; one of several names where they are one."""
-        own = {id(each) for each in self.state().values()}
+        every = [each for each in self.around.items() if isinstance(each[1], torch.Tensor)]
+        own = {id(each) for each in self.state().values()} if every else set[int]()
         found: dict[int, tuple[str, Any]] = {}
-        for name, value in self.around.items():
-            if isinstance(value, torch.Tensor) and id(value) not in own:
+        for name, value in every:
+            if id(value) not in own:
                 found.setdefault(id(value), (AROUND + name, value))
         return dict(found.values())
 
@@ -84,7 +85,7 @@ class TracedFunction(torch.nn.Module):
             AROUND + name: value for name, value in self.around.items() if _is_number(value)
         }
         for path, module in self.named_modules():
-            found[f"{path} type"] = f"{type(module).__module__}.{type(module).__qualname__}"
+            found[f"{path} type"] = type(module)
             for name, value in cast(dict[str, Any], vars(module)).items():
                 if not name.startswith("_") and _is_number(value):
                     found[f"{path}.{name}".removeprefix(".")] = value
