@@ -19,7 +19,7 @@ from mirage_mlir.dialects.target_attribute import TARGET, TargetAttr
 from mirage_mlir.targets.target import DEFAULT_TARGET, Target, target_named
 
 KERNELS = "gpu.module"
-"""The operation that holds kernels. By name: to load its dialect takes long, and programs have none."""
+"""The operation that holds kernels, by name: its dialect is slow to load, and few have one."""
 
 
 def verify_target(module: ModuleOp) -> None:
