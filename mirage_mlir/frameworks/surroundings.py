@@ -3,9 +3,10 @@
 import dis
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -27,8 +28,7 @@ class Surroundings:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._inner: dict[Any, Surroundings] = {}
-        self._owner = getattr(function, "__self__", None)
-        plain = _plain(function)
+        plain, self._owner = _plain(function)
         self._module: str | None = getattr(plain, "__module__", None)
         self._globals: dict[str, Any] = getattr(plain, "__globals__", {})
         code: CodeType | None = getattr(plain, "__code__", None)
@@ -66,12 +66,16 @@ class Surroundings:
             yield from getattr(self._owner, "__dict__", {}).items()
 
 
-def _plain(function: Callable[..., Any]) -> Any:
-    """The function that is written in Python behind a module or a method."""
+def _plain(function: Callable[..., Any]) -> tuple[Any, Any]:
+    """The function that is written in Python behind another callable, and what it is called of."""
     method: Any = function
-    if isinstance(function, torch.nn.Module):
+    while isinstance(method, partial):
+        method = cast(Any, method).func
+    if isinstance(method, torch.nn.Module):
         method = method.forward
-    return getattr(method, "__func__", method)
+    elif not inspect.isroutine(method):
+        method = method.__call__
+    return getattr(method, "__func__", method), getattr(method, "__self__", None)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -51,6 +51,12 @@ class TorchFrontend:
             UnsupportedOperation: the kernel dialect has no operator for something.
             DiagnosticException: the program cannot be compiled.
         """
+        if torch._C._functorch.peek_interpreter_stack() is not None:
+            message = (
+                f"the first call of {self._name} for these shapes is under a transform of "
+                f"torch.func (grad, vmap), which its program is not: call it outside before"
+            )
+            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         leaves, structure = pytree.tree_flatten((args, kwargs))
         name = re.sub(r"\W", "_", self._name)
         call = import_call(self._program, leaves, structure, name)
@@ -68,6 +74,8 @@ class TorchFrontend:
 def _key_of(leaf: Any) -> tuple[Any, ...]:
     """What a program may depend on of an argument."""
     if isinstance(leaf, torch.Tensor):
+        if leaf.layout is not torch.strided:
+            raise TypeError(f"arguments are dense tensors, not sparse ones ({leaf.layout})")
         return tuple(leaf.shape), leaf.dtype, leaf.device
     if not isinstance(leaf, bool | int | float | str | bytes | type(None) | torch.dtype):
         raise TypeError(

@@ -1,6 +1,7 @@
 """What is around a compiled function of torch is as it is now, not as it was in the first call."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -45,6 +46,9 @@ class Owner:
 
     def method(self, x: Any) -> Any:
         return (x * self.scale) ** self.power
+
+    def __call__(self, x: Any) -> Any:
+        return self.method(x) * factor
 
 
 @pytest.fixture
@@ -119,12 +123,23 @@ def test_modules(x: Any) -> None:
         assert same(compiled, inner, x)
 
 
-def test_attributes_of_an_object(x: Any) -> None:
+@pytest.mark.parametrize("called", [False, True])
+def test_attributes_of_an_object(x: Any, called: bool) -> None:
+    """Of which a method is compiled, or which is called itself."""
     owner = Owner()
-    compiled = mi.compile(owner.method)
-    assert same(compiled, owner.method, x)
+    function = owner if called else owner.method
+    compiled = mi.compile(function)
+    assert same(compiled, function, x)
     owner.scale, owner.power = torch.linspace(1, 2, 8), 2
-    assert same(compiled, owner.method, x)
+    assert same(compiled, function, x)
+
+
+def test_partial_functions(x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = partial(program)
+    compiled = mi.compile(function)
+    assert same(compiled, function, x)
+    monkeypatch.setitem(program.__globals__, "factor", 5.0)
+    assert same(compiled, function, x)
 
 
 def test_a_variable_that_a_function_changes(x: Any) -> None:

@@ -121,3 +121,16 @@ def test_rms_norm_of_no_weight(torch: Any, inputs: tuple[Any, Any]) -> None:
     torch.testing.assert_close(rms_norm(x, None), wanted)
     with pytest.raises(ValueError, match="x has no dimension"):
         rms_norm(x[0, 0], None)
+
+
+def test_compiled_functions(torch: Any, inputs: tuple[Any, Any]) -> None:
+    """They are compiled by a call outside, and then as operators are."""
+    compiled = mi.compile(program)
+    grad = torch.func.grad
+    with pytest.raises(mi.UnsupportedOperation, match=r"under a transform of torch.func \(grad"):
+        grad(loss(compiled))(*inputs)
+    compiled(*inputs)
+    found, wanted = (grad(loss(each), (0, 1))(*inputs) for each in (compiled, program))
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+    with pytest.raises(TypeError, match=r"arguments are dense tensors, not sparse.*sparse_coo"):
+        compiled(inputs[0].to_sparse(), inputs[1])
