@@ -84,7 +84,7 @@ from mirage_mlir.dialects.rearrangement_bases import (
     SliceBase,
     TransposeBase,
 )
-from mirage_mlir.dialects.target import TargetAttr
+from mirage_mlir.dialects.target_attribute import TargetAttr
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape

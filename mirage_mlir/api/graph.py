@@ -7,7 +7,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
 from xdsl.ir import Region, SSAValue
 
-from mirage_mlir.api.arguments import flag, sizes_of, string
+from mirage_mlir.api.arguments import flag, refuse_strides, sizes_of, string
 from mirage_mlir.api.construction import caller
 from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
@@ -75,6 +75,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         *,
         constant: bool = False,
         name: str | None = None,
+        strides: Sequence[int] | None = None,
     ) -> Tensor:
         """
         A new input, after those there are.
@@ -84,8 +85,11 @@ class KernelGraph(ElementwiseOperators, Reductions):
             dtype: `float16`, `bfloat16` or `float32`, of this package, numpy or torch.
             constant: it never changes between calls (a weight), so that it may be packed once.
             name: what messages call it; `input<number>` unless given.
+            strides: those of a dense tensor, in elements; others are refused.
         """
         sizes = sizes_of(dims, "dims")
+        if strides is not None:
+            refuse_strides(strides, sizes)
         index = len(self._block.args)
         hint = _name_hint(f"input{index}" if name is None else name)
         never_changes = flag(constant, "constant")

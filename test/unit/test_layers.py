@@ -25,6 +25,7 @@ LAYERS = [
     ["universe"],
     ["tool", "api"],
     ["view"],
+    ["torch_operator"],
     ["torch", "jax"],
     ["frameworks"],
     ["opt_main", "cache_main", "reduce_main", "translate_main", "view_main"],
