@@ -222,6 +222,20 @@ class LocatingParser(Parser):
             self.resource_names[dialect_name, key] = interface.declare_resource(key)
         return self.resource_names[dialect_name, key]
 
+    def _parse_external_resources(self) -> None:
+        """Notes of tools, as how to reproduce a crash, which say nothing of the program."""
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_notes)
+
+    def _parse_notes(self) -> None:
+        self.parse_identifier()
+        self.parse_punctuation(":")
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_note)
+
+    def _parse_note(self) -> None:
+        self.parse_identifier()
+        self.parse_punctuation(":")
+        self.parse_attribute()
+
     @contextmanager
     def _rejections_at(self, start: Span) -> Generator[None]:
         """Put at `start` what is wrong with the whole type or attribute that begins there."""

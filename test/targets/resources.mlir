@@ -23,5 +23,11 @@ func.func @scaled(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
     builtin: {
       gain: "0x040000000000803F000000400000404000008040"
     }
+  },
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: "builtin.module(cse)",
+      disable_threading: false
+    }
   }
 #-}
