@@ -18,6 +18,7 @@ from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import verify_buffer, verify_layout, verify_room
+from mirage_mlir.dialects.overlap_rules import verify_overlap
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.shapes.shapes import ShapeError, broadcast_to
 from mirage_mlir.shapes.tile_extents import (
@@ -67,6 +68,7 @@ def verify_graph(graph: GraphDefinedOp) -> None:
     _verify_counts(graph)
     _verify_schedule(graph)
     _verify_arguments(graph)
+    verify_overlap(graph)
     for op in graph.body.block.ops:
         if not isinstance(op, thread.GraphOp) and op.dialect_name() != "threadblock":
             raise invalid(op, "is not an operation of a threadblock graph")

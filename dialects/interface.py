@@ -8,8 +8,8 @@ The interface of a module of kernels: the function that it computes, and what a 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
 
-from xdsl.dialects import gpu
 from xdsl.dialects.builtin import (
     I64,
     ArrayAttr,
@@ -26,6 +26,10 @@ from xdsl.utils.hints import isa
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects.facts import Facts, FactsAttr, to_facts
 from mirage_mlir.layouts.layout import SWIZZLES
+
+if TYPE_CHECKING:
+    # Slow to load, and programs have none.
+    from xdsl.dialects import gpu
 
 INTERFACE = "kernel.interface"
 """Name of the attribute."""
@@ -173,7 +177,7 @@ class InterfaceAttr(ParametrizedAttribute):
             raise VerifyException("has no stride for each dimension of each result")
 
 
-def set_interface(kernels: gpu.ModuleOp, interface: InterfaceAttr) -> None:
+def set_interface(kernels: "gpu.ModuleOp", interface: InterfaceAttr) -> None:
     """Write it on a module of kernels."""
     kernels.attributes[INTERFACE] = interface
 
@@ -197,7 +201,7 @@ def in_plain_form(attribute: Attribute) -> Attribute:
     return attribute
 
 
-def function_name(kernels: gpu.ModuleOp) -> str:
+def function_name(kernels: "gpu.ModuleOp") -> str:
     """The function that kernels compute: that of their interface, or of their module's name."""
     interface = interface_of(kernels)
     return kernels.sym_name.data if interface is None else interface.function.data

@@ -17,37 +17,27 @@ kernel graphs these are.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.interfaces import HasCanonicalizationPatternsInterface
-from xdsl.ir import Attribute, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
-    opt_prop_def,
     prop_def,
-    region_def,
     result_def,
-    traits_def,
     var_operand_def,
-    var_result_def,
 )
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.dialects.bases import ConstantBase, MatmulBase, verify_static
+from mirage_mlir.dialects.bases import ConstantBase, MatmulBase
 from mirage_mlir.dialects.candidate import AlternativeAttr, CandidateAttr, UnverifiedAttr
 from mirage_mlir.dialects.common import (
     ELEMENT_TYPE,
-    I64ArrayConstr,
-    i64_array,
     i64_attr,
     i64_parameter,
 )
 from mirage_mlir.dialects.elementwise import classes_of_rows
+from mirage_mlir.dialects.graph_defined import GraphDefinedOp as GraphDefinedOp
 from mirage_mlir.dialects.interface import InterfaceAttr, PackingAttr, TensorMapAttr
 from mirage_mlir.dialects.kernel_bases import (
     AlongDimOp,
@@ -94,14 +84,10 @@ from mirage_mlir.dialects.rearrangement_bases import (
     SliceBase,
     TransposeBase,
 )
-from mirage_mlir.dialects.schedule import BlockMemory, MemoryAttr, Schedule, ScheduleAttr
-from mirage_mlir.dialects.target import TargetAttr
+from mirage_mlir.dialects.target_attribute import TargetAttr
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape
-
-CONSTANT = "kernel.constant"
-"""The attribute of a function argument that never changes between calls."""
 
 
 @irdl_op_definition
@@ -264,104 +250,6 @@ class IotaOp(TensorOp):
         most = 1 << (FORMATS[element.name].mantissa_bits + 1)
         if (size := shape_of(self.result)[self.dim.value.data]) - 1 > most:
             raise invalid(self, f"has indices up to {size - 1}, and {element} counts to {most}")
-
-
-@irdl_op_definition
-class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
-    """
-    One kernel: the threadblock graph in `body`, run by each block of a grid.
-
-    `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
-    first; `cluster` the blocks along each axis that may see each other's shared memory. `schedule`
-    and `memory` are decisions of the passes of the lowering. The block arguments are the inputs;
-    `threadblock.store` number i writes result i.
-
-        %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
-        ^bb0(%a: tensor<64x64xf16>):
-          ...
-        } : (tensor<64x64xf16>) -> tensor<64x1xf32>
-    """
-
-    name = "kernel.graph_defined"
-
-    inputs = var_operand_def(TensorConstr)
-    grid = prop_def(I64ArrayConstr)
-    cluster = opt_prop_def(I64ArrayConstr)
-    loop = opt_prop_def(I64ArrayConstr)
-    schedule_attr = opt_prop_def(ScheduleAttr, prop_name="schedule")
-    memory_attr = opt_prop_def(MemoryAttr, prop_name="memory")
-    body = region_def("single_block")
-    outputs = var_result_def(TensorConstr)
-
-    traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
-    assembly_format = (
-        "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
-        "(`schedule` $schedule^)? (`memory` $memory^)? "
-        "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
-    )
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        grid: Sequence[int],
-        loop: Sequence[int],
-        result_types: Sequence[Attribute],
-        body: Region,
-        cluster: Sequence[int] = (),
-    ):
-        properties: dict[str, Attribute] = {"grid": i64_array(grid)}
-        if loop:
-            properties["loop"] = i64_array(loop)
-        if cluster:
-            properties["cluster"] = i64_array(cluster)
-        super().__init__(
-            operands=[inputs], properties=properties, result_types=[result_types], regions=[body]
-        )
-
-    @property
-    def grid_sizes(self) -> tuple[int, ...]:
-        """The blocks along each axis of the grid."""
-        return self.grid.get_values()
-
-    @property
-    def cluster_sizes(self) -> tuple[int, ...]:
-        """The blocks of a cluster along each axis of the grid; empty without clusters."""
-        return () if self.cluster is None else self.cluster.get_values()
-
-    @property
-    def loop_sizes(self) -> tuple[int, ...]:
-        """The iterations of each loop, outermost first; empty without a loop."""
-        return () if self.loop is None else self.loop.get_values()
-
-    @property
-    def schedule(self) -> Schedule:
-        """How a block runs the kernel, as far as passes have decided that."""
-        return Schedule() if self.schedule_attr is None else self.schedule_attr.schedule
-
-    @schedule.setter
-    def schedule(self, schedule: Schedule) -> None:
-        self.schedule_attr = ScheduleAttr.of(schedule)
-
-    @property
-    def memory(self) -> BlockMemory:
-        """Where the kernel's memory lies, once `plan-memory` has placed it."""
-        return BlockMemory() if self.memory_attr is None else self.memory_attr.plan
-
-    @memory.setter
-    def memory(self, plan: BlockMemory) -> None:
-        self.memory_attr = MemoryAttr.of(plan)
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from mirage_mlir.passes.patterns.kernel import DropUnusedInputs
-
-        return (DropUnusedInputs(),)
-
-    def verify_(self) -> None:
-        from mirage_mlir.dialects.graph_rules import verify_graph
-
-        verify_static(self)
-        verify_graph(self)
 
 
 BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, CompareOp]

@@ -17,8 +17,7 @@ Operations that `software-pipeline` adds to the threadblock dialect: sections, c
 Where producer warps copy the loop's tiles, and warpgroups multiply them:
 
     threadblock.section "producer"
-    threadblock.await_previous_grid
-    threadblock.fill_buffers iterations 7 at_start 3 %x, %w : ...
+    threadblock.fill_buffers iterations 7 %x, %w : ...
     threadblock.refill_buffers ahead 6 %x, %w : ...
     threadblock.section "prologue"
     threadblock.section "main_loop"
@@ -53,6 +52,8 @@ from xdsl.traits import HasParent
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.overlap import OVERLAP_OPS
+from mirage_mlir.dialects.split_k import CLUSTER_OPS, LAST_BLOCK, ContinueWithOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr
 
 PRODUCER, PROLOGUE, MAIN_LOOP, EPILOGUE = "producer", "prologue", "main_loop", "epilogue"
@@ -134,32 +135,59 @@ class BarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
+class ClearPaddingOp(IRDLOperation):
+    """
+    All threads store zeros to all buffers with `zero_padding`: MMAs read past the tiles in them.
+
+    It is the first operation of the prologue that touches shared memory; a barrier follows it.
+    """
+
+    name = "threadblock.clear_padding"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
 class IssueCopiesOp(IRDLOperation):
     """
     All threads start to copy tiles to shared memory, as one group that a barrier can wait for.
 
     In the prologue these are the tiles of an `iteration`, or loop-invariant ones; in the main loop
     those of the iteration that is `ahead` iterations later, if there is one. (`cp.async`; Triton's
-    `ttg.async_copy_global_to_local` and `ttg.async_commit_group`.) In the producer's section they
-    are tensor copies of loop-invariant tiles, each with a wait of its own
-    (`threadblock.await_tile`).
+    `ttg.async_copy_global_to_local` and `ttg.async_commit_group`.) Copies that are `uncommitted`
+    belong to the group of the next operation. In the producer's section they are tensor copies of
+    loop-invariant tiles, each with a wait of its own (`threadblock.await_tile`).
     """
 
     name = "threadblock.issue_copies"
 
     iteration = opt_prop_def(IntegerAttr[I64])
     ahead = opt_prop_def(IntegerAttr[I64])
+    uncommitted = opt_prop_def(UnitAttr)
     tiles = var_operand_def(TileConstr)
 
     assembly_format = (
-        "(`iteration` $iteration^)? (`ahead` $ahead^)? ($tiles^ `:` type($tiles))? attr-dict"
+        "(`iteration` $iteration^)? (`ahead` $ahead^)? (`uncommitted` $uncommitted^)? "
+        "($tiles^ `:` type($tiles))? attr-dict"
     )
 
     def __init__(
-        self, tiles: Sequence[SSAValue], *, iteration: int | None = None, ahead: int | None = None
+        self,
+        tiles: Sequence[SSAValue],
+        *,
+        iteration: int | None = None,
+        ahead: int | None = None,
+        uncommitted: bool = False,
     ) -> None:
-        counts = {"iteration": _optional(iteration), "ahead": _optional(ahead)}
-        super().__init__(operands=[tiles], properties=counts)
+        properties = {
+            "iteration": _optional(iteration),
+            "ahead": _optional(ahead),
+            "uncommitted": UnitAttr() if uncommitted else None,
+        }
+        super().__init__(operands=[tiles], properties=properties)
 
     def verify_(self) -> None:
         _verify_counts(self, iteration=self.iteration, ahead=self.ahead)
@@ -172,28 +200,30 @@ class FillBuffersOp(IRDLOperation):
     """
     A producer starts the copies of the first `iterations`, whose buffers are empty.
 
-    Where only some of the tiles are available before the previous grid has ended, those of at most
-    `at_start` iterations are copied before its end: the other tiles, which computation waits for,
-    would queue behind more copies.
+    With `at_start` only those of so many iterations at once, and those of another one whenever the
+    tiles of one have arrived: other tiles of the loop are copied once the previous grid has ended,
+    and would queue behind more copies. The two kinds of tiles have barriers of their own.
     """
 
     name = "threadblock.fill_buffers"
 
     iterations = prop_def(IntegerAttr[I64])
-    at_start = prop_def(IntegerAttr[I64])
+    at_start = opt_prop_def(IntegerAttr[I64])
     tiles = var_operand_def(TileConstr)
 
     assembly_format = (
-        "`iterations` $iterations `at_start` $at_start $tiles attr-dict `:` type($tiles)"
+        "`iterations` $iterations (`at_start` $at_start^)? $tiles attr-dict `:` type($tiles)"
     )
 
-    def __init__(self, tiles: Sequence[SSAValue], iterations: int, at_start: int) -> None:
-        counts = {"iterations": i64_attr(iterations), "at_start": i64_attr(at_start)}
+    def __init__(
+        self, tiles: Sequence[SSAValue], iterations: int, at_start: int | None = None
+    ) -> None:
+        counts = {"iterations": i64_attr(iterations), "at_start": _optional(at_start)}
         super().__init__(operands=[tiles], properties=counts)
 
     def verify_(self) -> None:
-        _verify_counts(self, iterations=self.iterations, at_start=self.at_start)
-        first, early = self.iterations.value.data, self.at_start.value.data
+        first = self.iterations.value.data
+        early = first if self.at_start is None else self.at_start.value.data
         if not 1 <= early <= first:
             raise invalid(self, f"starts with {early} iterations, of {first} that have buffers")
 
@@ -329,31 +359,25 @@ class AwaitMmaOp(IRDLOperation):
         _verify_counts(self, pending=self.pending)
 
 
-@irdl_op_definition
-class AwaitPreviousGridOp(IRDLOperation):
-    """
-    A kernel that starts before the previous grid has ended waits for its end; any other goes on.
-
-    Copies behind it of tensors that are available earlier, such as constant inputs, are issued in
-    front of it. (Programmatic dependent launch; `griddepcontrol.wait`.)
-    """
-
-    name = "threadblock.await_previous_grid"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
 SYNCHRONIZATIONS = (BarrierOp, AwaitTileOp, AwaitTilesOp, ReleaseTilesOp)
 """Operations that order accesses of several threads, or of threads and copies, to shared memory."""
 
 COPY_OPS = (IssueCopiesOp, FillBuffersOp, RefillBuffersOp, AwaitReleaseOp)
 """Operations that start copies of tiles, or wait for buffers: those of a producer."""
 
-SCHEDULE_OPS = (*SYNCHRONIZATIONS, *COPY_OPS, SectionOp, AwaitMmaOp, AwaitPreviousGridOp)
-"""All operations that `software-pipeline` adds; they name tiles, and compute nothing."""
+
+def is_across_blocks(op: Operation) -> bool:
+    """Whether blocks synchronize: those of a cluster, or all that store partial sums."""
+    if isinstance(op, ContinueWithOp):
+        return op.blocks.data == LAST_BLOCK
+    return isinstance(op, BarrierOp) and op.cluster is not None
+
+
+SCHEDULE_OPS = (
+    *(*SYNCHRONIZATIONS, *COPY_OPS, *OVERLAP_OPS, *CLUSTER_OPS),
+    *(SectionOp, ClearPaddingOp, AwaitMmaOp),
+)
+"""All that `software-pipeline` and `overlap-launches` add; they name tiles, and compute nothing."""
 
 
 def computing_users(value: SSAValue) -> list[Operation]:

@@ -4,13 +4,15 @@ What the lowering decides about a whole kernel, on its `kernel.graph_defined`.
     kernel.graph_defined ins(%x) grid [4] loop [8] schedule <threads = 128, stages = 5> { ... }
     #threadblock.schedule<threads = 128, producer_warps = 1, stages = 5>
     #threadblock.memory<shared_bytes = 66048, mbarrier_offset = 65536, results = [-1]>
+    #threadblock.overlap<starts_early, available = [1]>
 
 and on the operations whose tiles are in shared memory, where each one lies
 
     %x = threadblock.load ... {layout = #x, buffer = #threadblock.buffer<offset = 1024>} : ...
 
 The passes from `split-cross-block-sums` to `software-pipeline` write the schedule, `plan-memory`
-the memory plan. What is left out of the text has not been decided, or is not needed.
+the memory plan, `overlap-launches` the overlap. What is left out of the text has not been decided,
+or is not needed.
 """
 
 from dataclasses import dataclass
@@ -108,6 +110,26 @@ class BlockMemory(Facts):
 
 
 @dataclass(frozen=True)
+class Overlap(Facts):
+    """How a launch overlaps with the previous grid (programmatic dependent launch)."""
+
+    starts_early: bool = False
+    """It may start before the previous grid has ended."""
+    available: tuple[int, ...] = ()
+    """The inputs that are there before the previous grid has ended: nothing then writes them."""
+    occupancy_limit_bytes: int = 0
+    """Shared memory that the launch asks for at least, so that blocks are spread evenly."""
+
+    def verify(self) -> None:
+        """Raise `VerifyException` for what contradicts itself."""
+        if self.available and not self.starts_early:
+            raise VerifyException("available is of kernels with starts_early")
+        if self.occupancy_limit_bytes < 0:
+            found = self.occupancy_limit_bytes
+            raise VerifyException(f"occupancy_limit_bytes is {found}, which is below 0")
+
+
+@dataclass(frozen=True)
 class SharedBuffer(Facts):
     """The memory of one tile in shared memory."""
 
@@ -150,6 +172,20 @@ class MemoryAttr(FactsAttr):
     def plan(self) -> BlockMemory:
         """The plan that the attribute carries."""
         return to_facts(BlockMemory, self.facts.data)
+
+
+@irdl_attr_definition
+class OverlapAttr(FactsAttr):
+    """How a launch overlaps: `#threadblock.overlap<starts_early, available = [1]>`."""
+
+    name = "threadblock.overlap"
+
+    KIND = Overlap
+
+    @property
+    def overlap(self) -> Overlap:
+        """The facts that the attribute carries."""
+        return to_facts(Overlap, self.facts.data)
 
 
 @irdl_attr_definition

@@ -1,6 +1,21 @@
-"""The operation that the lowering adds to the threadblock dialect for split-K without clusters."""
+"""
+Operations that the lowering adds to the threadblock dialect for sums across blocks.
 
-from xdsl.dialects.builtin import I64, IntegerAttr, i64
+Through a workspace (split-K), where the block that arrives last adds up the partial sums of all:
+
+    threadblock.store_partial_sum 0 %b : !threadblock.tile<16x64xf32>
+    threadblock.continue_with "last_block"
+    %a = threadblock.accumulate %b across [1] {partial_sum = 0 : i64} : ...
+
+In a cluster, where the first block reads the shared memory of the others, which wait for that:
+
+    threadblock.barrier cluster
+    threadblock.continue_with "first_block"
+    %s = threadblock.accumulate %c across [1] : ...
+    threadblock.barrier cluster
+"""
+
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -12,6 +27,13 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import MemoryWriteEffect
+
+from mirage_mlir.diagnostics import invalid
+
+CLUSTER, FIRST_BLOCK, LAST_BLOCK = "cluster", "first_block", "last_block"
+
+CONTINUING = (CLUSTER, FIRST_BLOCK, LAST_BLOCK)
+"""Which blocks go on behind a sum across blocks, unless each does with tiles of its own."""
 
 
 @irdl_op_definition
@@ -35,3 +57,56 @@ class StorePartialSumOp(IRDLOperation):
 
     def __init__(self, number: int, value: SSAValue, rescale: SSAValue | None):
         super().__init__(operands=[value, rescale], properties={"number": IntegerAttr(number, i64)})
+
+
+@irdl_op_definition
+class ContinueWithOp(IRDLOperation):
+    """
+    Only some of the blocks that share a sum run the operations that follow.
+
+    `"cluster"`: all of a cluster, whose threads share each tile as if they were of one block.
+    `"first_block"`: the first of a cluster; the others go to the barrier behind these operations.
+    `"last_block"`: the one that gets here last, as a counter in memory says; the others end.
+    """
+
+    name = "threadblock.continue_with"
+
+    blocks = prop_def(StringAttr)
+
+    assembly_format = "$blocks attr-dict"
+
+    def __init__(self, blocks: str) -> None:
+        super().__init__(properties={"blocks": StringAttr(blocks)})
+
+    def verify_(self) -> None:
+        if (name := self.blocks.data) not in CONTINUING:
+            names = ", ".join(f'"{each}"' for each in CONTINUING)
+            raise invalid(self, f'is with "{name}", which is none of {names}')
+
+
+@irdl_op_definition
+class ArriveClusterOp(IRDLOperation):
+    """A thread says that it reads no more shared memory of other blocks of its cluster."""
+
+    name = "threadblock.arrive_cluster"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class AwaitClusterOp(IRDLOperation):
+    """A thread waits until all of the cluster have arrived: then its block may end."""
+
+    name = "threadblock.await_cluster"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+CLUSTER_OPS = (ContinueWithOp, ArriveClusterOp, AwaitClusterOp)
+"""Operations between those that compute; `StorePartialSumOp` stores a tile."""

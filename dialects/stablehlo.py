@@ -4,7 +4,7 @@ The part of the `stablehlo` dialect that `convert-stablehlo-to-kernel` reads, in
     %y = "stablehlo.add"(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
 
 It is what programs of JAX are printed in. Other operations of the dialect are read, too, as unknown
-ones. Shapes are static.
+ones.
 
 Source: the StableHLO specification, https://openxla.org/stablehlo/spec.
 """
@@ -14,12 +14,14 @@ from __future__ import annotations
 from abc import ABC
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -33,6 +35,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import IsTerminator
+from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import shape_of
@@ -69,7 +72,6 @@ from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 
 UNARY = {
-    "abs": "The absolute value, elementwise.",
     "cosine": "The cosine, elementwise.",
     "exponential": "`e^x`, elementwise.",
     "exponential_minus_one": "`e^x - 1`, elementwise.",
@@ -107,6 +109,30 @@ BINARY = {
     "xor": "Exclusive disjunction, elementwise.",
 }
 """What each operator of two tensors is."""
+
+
+@irdl_op_definition
+class AbsOp(ShapedOp):
+    """The absolute value, elementwise: of complex numbers a real one."""
+
+    name = "stablehlo.abs"
+
+    operand = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def verify_(self) -> None:
+        super().verify_()
+        kind, got = _element(self.operand), _element(self.result)
+        if got != (kind.element_type if isa(kind, ComplexType[AnyFloat]) else kind):
+            raise invalid(self, f"gives elements of type {got} for {kind}")
+
+    def inferred_shape(self) -> Shape:
+        return shape_of(self.operand)
+
+
+def _element(value: SSAValue) -> Attribute:
+    assert isa(value.type, TensorType[Attribute])
+    return value.type.element_type
 
 
 @irdl_op_definition
@@ -299,7 +325,7 @@ Stablehlo = Dialect(
         *operations("stablehlo", UNARY, UnaryOp),
         *operations("stablehlo", BINARY, BinaryOp),
         *operations("stablehlo", REGIONS, RegionsOp),
-        *(ConvertOp, IsFiniteOp, ConstantOp, IotaOp, CompareOp, SelectOp, ClampOp),
+        *(AbsOp, ConvertOp, IsFiniteOp, ConstantOp, IotaOp, CompareOp, SelectOp, ClampOp),
         *(BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, ConcatenateOp, PadOp),
         *(ReverseOp, GatherOp, DotGeneralOp, ReduceOp, ReduceWindowOp),
         *(OptimizationBarrierOp, ReturnOp),

@@ -1,4 +1,4 @@
-"""What operations of StableHLO derive from: tensors of static shapes, elementwise functions."""
+"""What operations of StableHLO derive from: tensors and their shapes, elementwise functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -30,16 +30,25 @@ INTEGER = IntegerAttr[I64]
 
 
 class TensorOp(IRDLOperation, ABC):
-    """An operation on tensors of static shapes, without effects."""
+    """
+    An operation on tensors, without effects.
+
+    What it says of shapes is checked where all sizes are known and none is 0: others stay with the
+    host, and are refused where they are converted.
+    """
 
     traits = traits_def(Pure())
 
     def verify_(self) -> None:
-        for value in (*self.operands, *self.results):
-            try:
-                check_static(shape_of(value), "a value")
-            except ShapeError as error:
-                raise invalid(self, str(error)) from error
+        if not all(_is_static(value) for value in (*self.operands, *self.results)):
+            return
+        try:
+            self.check_shapes()
+        except ShapeError as error:
+            raise invalid(self, str(error)) from error
+
+    def check_shapes(self) -> None:
+        """Raise `ShapeError` where shapes and attributes do not go together."""
 
 
 class ShapedOp(TensorOp, ABC):
@@ -49,16 +58,25 @@ class ShapedOp(TensorOp, ABC):
     def inferred_shape(self) -> Shape:
         """The shape of the result; raises `ShapeError` where the attributes are wrong."""
 
-    def verify_(self) -> None:
-        super().verify_()
-        try:
-            expected = self.inferred_shape()
-        except ShapeError as error:
-            raise invalid(self, str(error)) from error
-        if (got := shape_of(self.results[0])) != expected:
-            raise invalid(
-                self, f"result shape must be {format_shape(expected)}, got {format_shape(got)}"
+    def check_shapes(self) -> None:
+        check_result(self, self.inferred_shape())
+
+
+def check_result(op: TensorOp, expected: Shape) -> None:
+    """Raise `ShapeError` where a result has another shape."""
+    for value in op.results:
+        if (got := shape_of(value)) != expected:
+            raise ShapeError(
+                f"result shape must be {format_shape(expected)}, got {format_shape(got)}"
             )
+
+
+def _is_static(value: SSAValue) -> bool:
+    try:
+        check_static(shape_of(value), "a value")
+    except ShapeError:
+        return False
+    return True
 
 
 class UnaryOp(TensorOp, ABC):

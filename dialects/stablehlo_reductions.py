@@ -14,9 +14,9 @@ from xdsl.irdl import (
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import shape_of
-from mirage_mlir.dialects.stablehlo_bases import DIMS, TENSOR, TensorOp
+from mirage_mlir.dialects.stablehlo_bases import DIMS, TENSOR, TensorOp, check_result
 from mirage_mlir.shapes import shapes
-from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
+from mirage_mlir.shapes.shapes import Shape, ShapeError
 
 
 @irdl_op_definition
@@ -36,18 +36,14 @@ class ReduceOp(TensorOp):
     outputs = var_result_def(TENSOR)
 
     def verify_(self) -> None:
+        _check_numbers(self)
         super().verify_()
-        if len(self.values) != 2 * len(self.outputs) or not self.outputs:
-            raise invalid(self, "has an input and an initial value for each result")
+
+    def check_shapes(self) -> None:
         dims = self.dimensions.get_values()
         shape = shape_of(self.values[0])
-        try:
-            shapes.check_dims(dims, len(shape))
-        except ShapeError as error:
-            raise invalid(self, str(error)) from error
-        expected = tuple(size for dim, size in enumerate(shape) if dim not in dims)
-        if any(shape_of(value) != expected for value in self.outputs):
-            raise invalid(self, f"result shape must be {format_shape(expected)}")
+        shapes.check_dims(dims, len(shape))
+        check_result(self, tuple(size for dim, size in enumerate(shape) if dim not in dims))
 
 
 @irdl_op_definition
@@ -89,16 +85,16 @@ class ReduceWindowOp(TensorOp):
         return [*zip(*fields, self.of("window_dilations"), padded[::2], padded[1::2], strict=True)]
 
     def verify_(self) -> None:
+        _check_numbers(self)
         super().verify_()
-        if len(self.values) != 2 * len(self.outputs) or not self.outputs:
-            raise invalid(self, "has an input and an initial value for each result")
+
+    def check_shapes(self) -> None:
         shape = shape_of(self.values[0])
         try:
             expected = self._shape(shape)
         except ValueError as error:
-            raise invalid(self, f"has fields for another rank than {len(shape)}") from error
-        if any(shape_of(value) != expected for value in self.outputs):
-            raise invalid(self, f"result shape must be {format_shape(expected)}")
+            raise ShapeError(f"has fields for another rank than {len(shape)}") from error
+        check_result(self, expected)
 
     def _shape(self, shape: Shape) -> Shape:
         rows = zip(shape, self.of("base_dilations"), self.rows(), strict=True)
@@ -109,3 +105,8 @@ class ReduceWindowOp(TensorOp):
             whole = (size - 1) * inside + 1 + low + high
             found.append(max((whole - (window - 1) * dilation - 1) // step + 1, 0))
         return tuple(found)
+
+
+def _check_numbers(op: ReduceOp | ReduceWindowOp) -> None:
+    if len(op.values) != 2 * len(op.outputs) or not op.outputs:
+        raise invalid(op, "has an input and an initial value for each result")

@@ -58,7 +58,7 @@ from mirage_mlir.dialects.layout import (
 )
 from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
-from mirage_mlir.dialects.schedule import MemoryAttr, ScheduleAttr, SharedBufferAttr
+from mirage_mlir.dialects.schedule import MemoryAttr, OverlapAttr, ScheduleAttr, SharedBufferAttr
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock_bases import (
     BinaryOp,
@@ -364,5 +364,8 @@ Threadblock = Dialect(
         *(MatmulOp, ReduceSumOp, ReduceMaxOp, ConstantOp, ConvertLayoutOp),
         *(*SCHEDULE_OPS, StorePartialSumOp),
     ],
-    [TileType, RegistersAttr, SharedAttr, GlobalAttr, ScheduleAttr, MemoryAttr, SharedBufferAttr],
+    [
+        *(TileType, RegistersAttr, SharedAttr, GlobalAttr),
+        *(ScheduleAttr, MemoryAttr, OverlapAttr, SharedBufferAttr),
+    ],
 )

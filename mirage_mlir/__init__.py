@@ -72,9 +72,18 @@ _MODULES = {
 }
 
 
+_OF_MIRAGE = {
+    "PersistentKernel": "kernels are launched one after the other, and CUDA graphs capture them",
+    "new_threadblock_graph": "the search finds graphs of blocks, and compile_file takes your own",
+    "set_gpu_device_id": "kernels run on the device of their tensors",
+}
+"""Names of Mirage's Python interface, and what is there instead."""
+
+
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        instead = f": {_OF_MIRAGE[name]}" if name in _OF_MIRAGE else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
     value: object = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value

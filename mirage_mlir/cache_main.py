@@ -115,12 +115,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def export_file(cache: Cache, file: Path, keys: Sequence[str]) -> None:
-    """Write entries into a file."""
+    """Write entries into a file; raises `OSError`, and `ValueError` where keys match none."""
     from mirage_mlir.driver.exchange import exported
 
-    data = exported(cache, keys)
-    write_whole(file, data)
-    print(f"wrote {file}: {len(data)} bytes")
+    made = exported(cache, keys)
+    for name in made.damaged:
+        print(f"mirage-cache: warning: left out {name}: it is damaged", file=sys.stderr)
+    write_whole(file, made.data)
+    count = "1 entry" if made.entries == 1 else f"{made.entries} entries"
+    print(f"wrote {file}: {count}, {len(made.data)} bytes")
 
 
 def import_file(cache: Cache, file: Path) -> None:

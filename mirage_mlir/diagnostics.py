@@ -20,9 +20,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NoReturn
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, LocationAttr, UnregisteredOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.hints import isa
 
 LONGEST_MESSAGE = 2000
 """Characters of a message: a verdict with its reasons has up to about 1000."""
@@ -87,10 +97,24 @@ class UnsupportedOperation(PassFailure):
 
 def diagnostic_at(location: LocationAttr, severity: Severity, message: str) -> Diagnostic:
     """A diagnostic about `location`."""
-    if isinstance(location, FileLineColLoc):
-        file, line, column = location.filename.data, location.line.data, location.column.data
+    if (place := place_of(location)) is not None:
+        file, line, column = place.filename.data, place.line.data, place.column.data
         return Diagnostic(severity, message, file, line, column)
     return Diagnostic(severity, message)
+
+
+def place_of(location: Attribute) -> FileLineColLoc | None:
+    """The innermost place that a location names: of a call what is called, of several the first."""
+    inside: list[Attribute] = []
+    if isinstance(location, FileLineColLoc):
+        return location
+    if isinstance(location, NameLoc):
+        inside = [location.location]
+    elif isinstance(location, CallSiteLoc):
+        inside = [location.callee, location.caller]
+    elif isinstance(location, FusedLoc) and isa(location.locations, ArrayAttr[Attribute]):
+        inside = [*location.locations]
+    return next((place for each in inside if (place := place_of(each)) is not None), None)
 
 
 def location_of(op: Operation) -> LocationAttr:

@@ -14,6 +14,7 @@ it, so that one process may have several hosts. Programs cross as text: the gene
 IRDL's dialects can read.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import Any, Protocol
@@ -33,7 +34,9 @@ from mirage_mlir.dialects import get_all_dialects, load_dialect
 from mirage_mlir.irdl_export import group_sizes
 from mirage_mlir.outputs.irdl import EXPORTED, IrdlGenericTarget, IrdlTarget
 from mirage_mlir.parsing import LocatingParser
-from mirage_mlir.passes import PASSES, is_pipeline, load_pass, load_pipeline
+from mirage_mlir.pass_options import Request, Words, in_order, instantiate
+from mirage_mlir.passes import PASSES, load_pass, load_pipeline
+from mirage_mlir.suggestions import suggestion
 from mirage_mlir.verification import verify
 
 
@@ -68,13 +71,22 @@ def _passes(pipeline: str) -> list[ModulePass]:
         raise ValueError(f"'{pipeline}' is no list of passes: {error}") from error
     for spec in specs:
         if spec.name not in PASSES:
-            raise ValueError(f"unknown pass '{spec.name}'; there are {', '.join(PASSES)}")
-    names = [(spec.name, spec.parameters) for spec in specs]
-    found: list[ModulePass] = []
-    for place, spec in enumerate(specs):
-        load = load_pipeline if is_pipeline(spec.name, names[place + 1 :]) else load_pass
-        found.append(load(spec.name).from_spec(spec))
-    return found
+            hint = suggestion(spec.name, PASSES) or f"; there are {', '.join(PASSES)}"
+            raise ValueError(f"unknown pass '{spec.name}'{hint}")
+    requests = [Request(spec.name, _words(spec.parameters)) for spec in specs]
+    return [
+        instantiate((load_pipeline if whole else load_pass)(request.name), request)
+        for request, whole in in_order(requests)
+    ]
+
+
+def _words(parameters: Mapping[str, Sequence[object]]) -> dict[str, Words]:
+    """Values as a command line has them."""
+    return {name: tuple(map(_word, values)) for name, values in parameters.items()}
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _new_context() -> Context:
@@ -85,10 +97,10 @@ def _new_context() -> Context:
     return context
 
 
-def _parse(context: Context, text: str, name: str = "-") -> ModuleOp:
-    """The host's module as ours, verified."""
+def _parse(context: Context, text: str, name: str = "-", *, written: bool = True) -> ModuleOp:
+    """The host's module as ours, verified; `written` where lines of `text` are places."""
     try:
-        program = LocatingParser(context, text, name).parse_module()
+        program = LocatingParser(context, text, name, written=written).parse_module()
     except ParseError as error:
         place = error.span.get_location()
         raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error
@@ -98,7 +110,7 @@ def _parse(context: Context, text: str, name: str = "-") -> ModuleOp:
 
 def parse(text: str, context: object, name: str = "-") -> Any:
     """
-    An `ir.Module` in an `ir.Context` that knows our dialects, of a program in any of our forms.
+    An `ir.Module` in an `ir.Context`, which gets our dialects, of a program in any of our forms.
 
     That is the short one, what `mirage-opt --print-op-generic` prints, and `-t irdl-generic`, which
     `ir.Module.parse` itself reads. Places are lines of the file `name`.
@@ -106,6 +118,7 @@ def parse(text: str, context: object, name: str = "-") -> Any:
     Raises:
         DiagnosticException: it is no valid program; the message says where and why.
     """
+    load_dialects(context)
     program = _parse(_new_context(), text, name)
     generic = StringIO()
     IrdlGenericTarget(locations=True).emit(_new_context(), program, generic)
@@ -154,7 +167,7 @@ def python_pass(pipeline: str) -> PythonPass:
 
     def run(module: object, mlir_pass: object = None, /) -> None:
         context = _new_context()
-        program = _parse(context, bindings.text_of(module))
+        program = _parse(context, bindings.text_of(module), written=False)
         for each in passes:
             each.apply(context, program)
         verify(program)
@@ -167,7 +180,7 @@ def python_pass(pipeline: str) -> PythonPass:
 
 def pass_manager(pipeline: str, context: object) -> Any:
     """
-    A `PassManager` of a textual pipeline that has passes of both.
+    A `PassManager` of a textual pipeline that has passes of both, in a context with our dialects.
 
     `builtin.module(cse,superoptimize{target=H100},canonicalize)`: names of `mirage-opt` are our
     passes, all others those of the host. `PassManager.parse` itself knows the host's alone.
@@ -181,9 +194,15 @@ def pass_manager(pipeline: str, context: object) -> Any:
     pieces: list[tuple[bool, list[str]]] = []
     for each in _listed(text.removeprefix(MODULE)[:-1]):
         ours = each.partition("{")[0] in PASSES
+        nested = [] if ours else [word for word in re.split(r"[(){},\s]+", each) if word in PASSES]
+        if nested:
+            raise ValueError(
+                f"'{nested[0]}' is a pass of {MODULE}...), and cannot be nested in {each!r}"
+            )
         if not pieces or pieces[-1][0] is not ours:
             pieces.append((ours, []))
         pieces[-1][1].append(each)
+    load_dialects(context)
     joined = [(ours, ",".join(names)) for ours, names in pieces]
     return bindings.pass_manager(
         [python_pass(names) if ours else names for ours, names in joined], context

@@ -7,22 +7,38 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from math import prod
+from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
     ComplexType,
     FileLineColLoc,
+    FusedLoc,
     IndexType,
     IntAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
+    NoneAttr,
     RankedStructure,
+    ShapedType,
     StringAttr,
+    UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Data,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     AttributeInvT,
     AttrSizedOperandSegments,
@@ -40,8 +56,27 @@ from mirage_mlir.suggestions import suggestion
 CLOSED_DIALECTS = ("kernel", "threadblock", "thread")
 """Dialects of which no operation is unknown, whatever `--allow-unregistered-dialect` says."""
 
-OPEN_DIALECTS = ("stablehlo", "chlo", "linalg", "tensor", "math", "arith")
-"""Dialects of which we know a part; the rest is read as unregistered, and refused by a pass."""
+OPEN_DIALECTS = (
+    *("stablehlo", "chlo", "linalg", "tensor", "math", "arith"),
+    *("affine", "async", "bufferization", "cf", "complex", "gpu", "index", "llvm", "memref"),
+    *("ml_program", "scf", "sdy", "shape", "sparse_tensor", "ub", "vector"),
+)
+"""
+Dialects of which we know a part; the rest is read as unregistered.
+
+It stays with the host, or is refused by a pass. Those of the first line are converted.
+"""
+
+SCALARS_ALONE = frozenset(
+    f"arith.{name}"
+    for name in (
+        *("cmpf", "cmpi", "extsi", "extui", "fptosi", "fptoui", "index_cast", "index_castui"),
+        *("select", "sitofp", "trunci", "uitofp"),
+    )
+)
+"""Operations that xDSL has for scalars, and MLIR for tensors and vectors as well."""
+
+UNKNOWN_STAYS = "; --allow-unregistered-dialect lets it stay as it is"
 
 MOST_DIGITS = 1000
 """Of one number in the text: far above any type's width, and below what Python converts (4300)."""
@@ -103,10 +138,14 @@ class LocatingParser(Parser):
                 return type.unpack(bits.to_bytes(type.size, "little"), 1)[0]
             return super().to_type(parser, type)
 
-    def __init__(self, ctx: Context, text: str, name: str):
+    def __init__(self, ctx: Context, text: str, name: str, *, written: bool = True):
+        """`written`: somebody wrote the text, whose lines are places; else only `loc(...)` are."""
+        self.written = written
         self.file = StringAttr(name)
         self.line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
         self.first_use: dict[str, Span] = {}
+        self.resource_names: dict[tuple[str, str], str] = {}
+        self.unknown_allowed = ctx.allow_unregistered
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self.name_span: Span[str] = Span(0, 0, Input("", name))
@@ -132,7 +171,7 @@ class LocatingParser(Parser):
             raise
         except RecursionError:
             self.raise_error("nested too deep")
-        if module.location == UNKNOWN_LOC:
+        if self.written and module.location == UNKNOWN_LOC:
             module.location = self.location_of(start.span)
         return module
 
@@ -152,10 +191,36 @@ class LocatingParser(Parser):
             # xDSL's parsers of upstream operations take the types after a colon as they should be.
             name = self.name_span.text.strip('"')
             self.raise_error(f"'{name}' op is malformed", self.name_span)
-        if op.location == UNKNOWN_LOC:
+        if self.written and op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)
         self.name_span = outer
         return op
+
+    def _parse_location(self) -> LocationAttr:
+        """What xDSL does not read: metadata of fused locations, and ranges, which become starts."""
+        if self.parse_optional_keyword("fused"):
+            metadata: Attribute = NoneAttr()
+            if self.parse_optional_punctuation("<"):
+                metadata = self.parse_attribute()
+                self.parse_punctuation(">")
+            places = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+            return FusedLoc(tuple(places), metadata)
+        location = super()._parse_location()
+        if isinstance(location, FileLineColLoc) and self._current_token.text == "to":
+            self.parse_keyword("to")
+            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            self.parse_punctuation(":")
+            self.parse_integer(allow_boolean=False, allow_negative=False)
+        return location
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        """A name of bytes, which is another one where a program before this one had it."""
+        key = self.parse_identifier(" for resource handle")
+        if (dialect_name, key) not in self.resource_names:
+            self.resource_names[dialect_name, key] = interface.declare_resource(key)
+        return self.resource_names[dialect_name, key]
 
     @contextmanager
     def _rejections_at(self, start: Span) -> Generator[None]:
@@ -195,6 +260,19 @@ class LocatingParser(Parser):
         with self._rejections_at(self._current_token.span):
             return super().parse_optional_attribute()
 
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
+    ) -> UnregisteredAttr | ParametrizedAttribute | Data[Any]:
+        """Of an open dialect what is unknown is kept, also on operations of others."""
+        unknown_allowed = self.ctx.allow_unregistered
+        self.ctx.allow_unregistered |= _is_of_open_dialect(attr_name)
+        try:
+            return super()._parse_dialect_type_or_attribute_body(
+                attr_name, is_type, is_opaque, starting_opaque_pos
+            )
+        finally:
+            self.ctx.allow_unregistered = unknown_allowed
+
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
         self.name_span = self._current_token.span
@@ -213,7 +291,15 @@ class LocatingParser(Parser):
                 options = op_type.get_irdl_definition().options
                 if not any(isinstance(option, kind) for option in options):
                     del op.attributes[kind.attribute_name]
-        return op
+        return _as_unknown(op) if op.name in SCALARS_ALONE and _has_shapes(op) else op
+
+    def parse_region_list(self) -> list[Region]:
+        """Regions; what an open dialect may hold that is unknown is not what its regions may."""
+        allowed, self.ctx.allow_unregistered = self.ctx.allow_unregistered, self.unknown_allowed
+        try:
+            return super().parse_region_list()
+        finally:
+            self.ctx.allow_unregistered = allowed
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         found = self._named_op(name)
@@ -232,7 +318,7 @@ class LocatingParser(Parser):
         try:
             op_type = super()._get_op_by_name(name)
         except ParseError as error:
-            self.raise_error(f"{error.msg}{self._meant(name)}", self.name_span)
+            self.raise_error(f"{error.msg}{self._meant(name) or UNKNOWN_STAYS}", self.name_span)
         if issubclass(op_type, UnregisteredOp) and name.startswith(
             tuple(f"{dialect}." for dialect in CLOSED_DIALECTS)
         ):
@@ -253,7 +339,7 @@ class LocatingParser(Parser):
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
         for value in values:
-            if isinstance(value, BlockArgument) and value.location == UNKNOWN_LOC:
+            if self.written and isinstance(value, BlockArgument) and value.location == UNKNOWN_LOC:
                 value.location = self.location_of(span)
 
     def resolve_operand(
@@ -261,6 +347,23 @@ class LocatingParser(Parser):
     ) -> SSAValue[AttributeInvT]:
         self.first_use.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
+
+
+def _has_shapes(op: Operation) -> bool:
+    return any(isinstance(value.type, ShapedType) for value in (*op.operands, *op.results))
+
+
+def _as_unknown(op: Operation) -> Operation:
+    """The same operation as one that nobody verifies, in the place of `op`."""
+    made = UnregisteredOp.with_name(op.name).create(
+        operands=op.operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+    op.erase()
+    return made
 
 
 def _is_of_open_dialect(name: str) -> bool:

@@ -19,6 +19,7 @@ from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.torch_operator import Operator
 
 if TYPE_CHECKING:
     from mirage_mlir.frameworks.backend.report import ModelExplanation
@@ -78,14 +79,16 @@ class RegisteredOperator:
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
         forward, results = _schema(len(inputs)), _schema(len(outputs))
-        self.call = _define(name, f"{forward} -> {results}", self._run, outputs)
+        self.call = _define(name, f"{forward} -> {results}", self._run, inputs, outputs)
         takes = _schema(len(inputs) + len(outputs))
         every = [*range(len(inputs))]
         self._varied = [number for number in every if number not in fixed] or every
         gives = [inputs[number] for number in self._varied]
         schema = f"{takes} -> {_schema(len(gives))}"
-        self._gradient = _define(f"{name}_backward", schema, self._run_backward, gives)
-        self.call.register_autograd(self._backward, setup_context=_keep_inputs)
+        given = [*inputs, *outputs]
+        self._gradient = _define(f"{name}_backward", schema, self._run_backward, given, gives)
+        self.call.differentiate(self._backward, _keep_inputs)
+        self._gradient.differentiate(_refuse_second)
 
     @cached_property
     def _backward_kernel(self) -> CompiledKernel:
@@ -103,20 +106,23 @@ class RegisteredOperator:
     def _backward(self, ctx: Any, *gradients: Any) -> Any:
         if self._no_gradient is not None:
             raise UnsupportedOperation(self._no_gradient)
-        given = [
-            torch.zeros_like(like) if gradient is None else gradient
-            for gradient, like in zip(gradients, ctx.results, strict=True)
-        ]
-        found: Any = self._gradient(*ctx.saved_tensors, *given)
+        # Once: where a forward pass is checkpointed, torch computes it again to give them.
+        inputs = ctx.saved_tensors
+        found: Any = self._gradient(*inputs, *gradients)
         listed = (found,) if isinstance(found, torch.Tensor) else found
         of = dict(zip(self._varied, listed, strict=True))
-        return tuple(of.get(number) for number in range(len(ctx.saved_tensors)))
+        return tuple(of.get(number) for number in range(len(inputs)))
 
 
 def _keep_inputs(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
     ctx.save_for_backward(*inputs)
-    results = (output,) if isinstance(output, torch.Tensor) else output
-    ctx.results = [torch.empty_like(each, device="meta") for each in results]
+
+
+def _refuse_second(ctx: Any, *gradients: Any) -> Any:
+    raise NotImplementedError(
+        "the gradient of a kernel is a kernel that has no gradient itself: for second derivatives "
+        "take torch's own operators, or graph.backward() twice as a program of its own"
+    )
 
 
 def _schema(number: int) -> str:
@@ -124,19 +130,36 @@ def _schema(number: int) -> str:
     return f"({', '.join(f'Tensor x{each}' for each in range(number))})"
 
 
-def _define(name: str, schema: str, run: Callable[..., Any], results: Sequence[TensorSpec]) -> Any:
-    """An operator, which gives tensors as `results` say."""
+def _define(
+    name: str,
+    schema: str,
+    run: Callable[..., Any],
+    takes: Sequence[TensorSpec],
+    results: Sequence[TensorSpec],
+) -> Operator:
+    """An operator, which takes tensors as `takes` says, and gives some as `results` say."""
 
     def shapes_only(*tensors: Any) -> Any:
+        for number, (tensor, spec) in enumerate(zip(tensors, takes, strict=True)):
+            _check(tensor, spec, f"input {number} ('{spec.name}')")
         made = tuple(
             tensors[0].new_empty(spec.shape, dtype=getattr(torch, spec.element_type.array_name))
             for spec in results
         )
         return made[0] if len(made) == 1 else made
 
-    made = torch.library.custom_op(f"{NAMESPACE}::{name}", run, mutates_args=(), schema=schema)
+    made = Operator(NAMESPACE, name, schema, run)
     made.register_fake(shapes_only)
     return made
+
+
+def _check(tensor: Any, spec: TensorSpec, label: str) -> None:
+    """Raise what a call would raise, while a function is traced."""
+    wanted = getattr(torch, spec.element_type.array_name)
+    if tensor.dtype is not wanted:
+        raise TypeError(f"{label} has type {tensor.dtype}, not {wanted}")
+    if tuple(tensor.shape) != spec.shape:
+        raise ValueError(f"{label} has shape {tuple(tensor.shape)}, not {spec.shape}")
 
 
 def explain(
@@ -222,12 +245,7 @@ def _gradients(x: Any, weight: Any, gradient: Any, eps: float) -> Any:
     return by_x.reshape(x.shape), by_weight
 
 
-_op: Any = torch.library.custom_op(
-    f"{NAMESPACE}::rms_norm",
-    _forward,
-    mutates_args=(),
-    schema="(Tensor x, Tensor weight, float eps) -> Tensor",
-)
+_op = Operator(NAMESPACE, "rms_norm", "(Tensor x, Tensor weight, float eps) -> Tensor", _forward)
 
 
 @_op.register_fake
@@ -235,11 +253,11 @@ def _shape(x: Any, weight: Any, eps: float) -> Any:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
-_backward_op: Any = torch.library.custom_op(
-    f"{NAMESPACE}::rms_norm_backward",
+_backward_op = Operator(
+    NAMESPACE,
+    "rms_norm_backward",
+    "(Tensor x, Tensor weight, Tensor gradient, float eps) -> (Tensor, Tensor)",
     _gradients,
-    mutates_args=(),
-    schema="(Tensor x, Tensor weight, Tensor gradient, float eps) -> (Tensor, Tensor)",
 )
 
 
@@ -258,7 +276,8 @@ def _norm_backward(ctx: Any, gradient: Any) -> Any:
     return *_backward_op(*ctx.saved_tensors, gradient, ctx.eps), None
 
 
-_op.register_autograd(_norm_backward, setup_context=_keep_norm)
+_op.differentiate(_norm_backward, _keep_norm)
+_backward_op.differentiate(_refuse_second)
 
 
 def rms_norm(x: Any, weight: Any, eps: float = 1e-5) -> Any:
@@ -270,16 +289,20 @@ def rms_norm(x: Any, weight: Any, eps: float = 1e-5) -> Any:
 
     Args:
         x: a tensor of f16, bf16 or f32 with one dimension or more.
-        weight: a vector as long as the rows, of the same type.
+        weight: a vector as long as the rows, of the same type; None is one of ones.
         eps: above or at 0.
 
     Raises:
         TypeError: the types are other ones, or differ.
         ValueError: the weight has another shape.
     """
+    if x.dim() < 1:
+        raise ValueError("x has no dimension, and rows are along the last one")
+    if weight is None:
+        weight = x.new_ones(x.shape[-1:])
     if weight.dtype != x.dtype:
         raise TypeError(f"weight has type {weight.dtype}, and x {x.dtype}")
-    if x.dim() < 1 or tuple(weight.shape) != tuple(x.shape[-1:]):
+    if tuple(weight.shape) != tuple(x.shape[-1:]):
         raise ValueError(f"weight has shape {tuple(weight.shape)}; rows are {tuple(x.shape[-1:])}")
     element_type_of(x.dtype)
     return _op(x, weight, eps)

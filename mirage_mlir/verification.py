@@ -8,6 +8,7 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from mirage_mlir.constant_inputs import CONSTANT_INPUT
 from mirage_mlir.diagnostics import InvalidOperation, invalid, plain
 from mirage_mlir.suggestions import suggestion
 
@@ -16,7 +17,7 @@ OWN_DIALECTS = frozenset(("kernel", "threadblock", "thread"))
 LOWERING_ATTRIBUTES = frozenset("batched buffer layout".split())
 """What the passes from `assign-layouts` to `plan-memory` write on operations of a graph."""
 
-ARGUMENT_ATTRIBUTES = ("kernel.constant",)
+ARGUMENT_ATTRIBUTES = (CONSTANT_INPUT,)
 """What `kernel` says of an argument of a function."""
 
 

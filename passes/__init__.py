@@ -35,6 +35,8 @@ PASSES: Mapping[str, str] = {
     "fuse-horizontally": "mirage_mlir.passes.fuse_horizontally:FuseHorizontallyPass",
     "software-pipeline": "mirage_mlir.passes.software_pipeline:SoftwarePipelinePass",
     "plan-memory": "mirage_mlir.passes.plan_memory:PlanMemoryPass",
+    "pack-constants": "mirage_mlir.passes.pack_constants:PackConstantsPass",
+    "overlap-launches": "mirage_mlir.passes.overlap_launches:OverlapLaunchesPass",
     "lower-to-nvvm": "mirage_mlir.passes.lower_to_nvvm:LowerToNvvmPass",
     "check-lowered-kernels": "mirage_mlir.passes.check_lowered_kernels:CheckLoweredKernelsPass",
 }

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import PassFailure
+from mirage_mlir.passes.parts.foreign import tell_foreign
 from mirage_mlir.passes.parts.parts import convert
 from mirage_mlir.passes.parts.stablehlo import STABLEHLO
 from mirage_mlir.passes.stablehlo.functions import called, convert_function, uses_stablehlo
@@ -39,7 +40,8 @@ class ConvertStablehloToKernelPass(ModulePass):
     folded; broadcasts become implicit where the operator that uses them broadcasts itself. Booleans
     become tensors of zeros and ones, integers become numbers in f32; they are refused where they
     might not be exact. `erfc` becomes a formula in f32, with its roundoff as
-    absolute error. Functions without StableHLO operations stay as they are.
+    absolute error. Functions without StableHLO operations stay as they are; where all are such, a
+    remark names an operation of theirs.
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions
@@ -51,6 +53,9 @@ class ConvertStablehloToKernelPass(ModulePass):
     parts: bool = False
     """Convert parts of functions that cannot be converted as a whole."""
 
+    if_any: bool = False
+    """Say nothing of a module in which there is nothing to convert."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [
             each
@@ -59,6 +64,8 @@ class ConvertStablehloToKernelPass(ModulePass):
         ]
         before = {*called(op)}
         foreign = {each.sym_name.data for each in functions if uses_stablehlo(each)}
+        if not foreign and not self.if_any:
+            tell_foreign(op, "StableHLO")
         while more := {
             each.sym_name.data
             for each in functions

@@ -3,24 +3,22 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 
 from mirage_mlir.decisions.horizontal_fusion import joint_launches
 from mirage_mlir.dialects import kernel
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.passes.analysis.launch_groups import fusion_candidates
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
+from mirage_mlir.passes.graph_pass import TargetPass
 from mirage_mlir.passes.schedule.block_resources import has_producer, launched_threads
-from mirage_mlir.targets.target import Target, require_known
+from mirage_mlir.targets.target import Target
 
 
 @dataclass(frozen=True)
-class FuseHorizontallyPass(ModulePass):
+class FuseHorizontallyPass(TargetPass):
     """
     Launch kernels that do not depend on each other as one grid (horizontal fusion).
 
@@ -47,16 +45,9 @@ class FuseHorizontallyPass(ModulePass):
 
     name = "fuse-horizontally"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def run(self, module: ModuleOp, target: Target) -> None:
         """Visit every function of the module."""
-        target = settle_target(op, self.target, self.name)
-        for function in op.walk():
+        for function in module.walk():
             if isinstance(function, func.FuncOp) and _launches_kernels(function):
                 _fuse(function.body.block, target)
 

@@ -1,4 +1,4 @@
-"""The base of passes of the lowering that visit the kernels of a module, one after the other."""
+"""The bases of passes of the lowering, which depend on the GPU."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from mirage_mlir.targets.target import Target, require_known
 
 
 @dataclass(frozen=True)
-class GraphPass(ModulePass):
-    """A pass that changes each `kernel.graph_defined` of a module for a target."""
+class TargetPass(ModulePass):
+    """A pass that changes a module for a target."""
 
     target: str | None = None
     """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
@@ -23,10 +23,21 @@ class GraphPass(ModulePass):
         require_known(self.target)
 
     @abstractmethod
-    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
-        """Change one kernel; raises `PassFailure` where its docstring says so."""
+    def run(self, module: ModuleOp, target: Target) -> None:
+        """Change a module; raises `PassFailure` where the pass's docstring says so."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = settle_target(op, self.target, self.name)
-        for graph in [each for each in op.walk() if isinstance(each, kernel.GraphDefinedOp)]:
+        self.run(op, settle_target(op, self.target, self.name))
+
+
+@dataclass(frozen=True)
+class GraphPass(TargetPass):
+    """A pass that changes each `kernel.graph_defined` of a module for a target."""
+
+    @abstractmethod
+    def visit(self, graph: kernel.GraphDefinedOp, target: Target) -> None:
+        """Change one kernel."""
+
+    def run(self, module: ModuleOp, target: Target) -> None:
+        for graph in [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]:
             self.visit(graph, target)

@@ -1,11 +1,10 @@
 """The `lower-to-nvvm` pass."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.context import Context
 from xdsl.dialects import func, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -17,8 +16,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
-from xdsl.passes import ModulePass
 
+from mirage_mlir.constant_inputs import constant_inputs
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import require_verified
@@ -36,13 +35,11 @@ from mirage_mlir.dialects.launch import (
     workspace_of,
 )
 from mirage_mlir.dialects.nvvm_attributes import TARGETS, NvvmTargetAttr
-from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.names import symbol
 from mirage_mlir.passes.analysis.launch_groups import launches_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, dense_strides, view_of
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.cta_rasterization import require_launchable
-from mirage_mlir.passes.codegen.dependent_launches import DependentLaunches
 from mirage_mlir.passes.codegen.joint_launch import joint_kernel
 from mirage_mlir.passes.codegen.kernel_function import (
     KernelFunction,
@@ -50,16 +47,15 @@ from mirage_mlir.passes.codegen.kernel_function import (
     shared_memory_symbol,
 )
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor
-from mirage_mlir.passes.codegen.packing import described_packing, mark_packed
+from mirage_mlir.passes.codegen.packing import described_packing
 from mirage_mlir.passes.frontend.check import is_compiled
-from mirage_mlir.targets.target import GPUS, SUPPORTED, Target, require_known
+from mirage_mlir.passes.graph_pass import TargetPass
+from mirage_mlir.targets.target import GPUS, SUPPORTED, Target
 
 CLUSTERED = tuple(
     target.name for target in GPUS.values() if target.has_clusters and target.name in SUPPORTED
 )
 """The GPUs with clusters."""
-
-CONSTANT_INPUT = "kernel.constant"
 
 
 def output_views(function: func.FuncOp) -> list[TensorView]:
@@ -107,7 +103,7 @@ def kernels_name(module: ModuleOp, name: str) -> str:
 class FunctionLowering:
     """One function of kernels as one GPU module."""
 
-    def __init__(self, function: func.FuncOp, target: Target, *, pack: bool = False) -> None:
+    def __init__(self, function: func.FuncOp, target: Target) -> None:
         self.function = function
         self.target = target
         self.outputs = output_views(function)
@@ -115,12 +111,6 @@ class FunctionLowering:
             op for op in function.body.block.ops if isinstance(op, kernel.GraphDefinedOp)
         ]
         self.packings: dict[PackingAttr, int] = {}
-        if pack:
-            arguments = function.body.block.args
-            constants = {arguments[index] for index in self.constants()}
-            for graph in self.graphs:
-                if graph.schedule.producer_warps > 0:
-                    mark_packed(graph, constants)
 
     def mapped_memory(self, tensor: MappedTensor, scratch: dict[SSAValue, int]) -> str:
         """What memory a tensor map is of, in the words of the launch plan."""
@@ -151,21 +141,14 @@ class FunctionLowering:
                     f"sums across blocks, which {self.target.chip} has no clusters for",
                     note=f"those that have them: {', '.join(CLUSTERED)}",
                 )
-        inputs = self.function.body.block.args
-        constants = [inputs[index] for index in self.constants()]
-        launches = launches_of(self.graphs)
-        dependent = DependentLaunches(launches, inputs, constants, self.target)
         block = Block([shared_memory_symbol()])
         maps: dict[tuple[MappedTensor, str], int] = {}
-        for number, graphs in enumerate(launches):
+        for number, graphs in enumerate(launches_of(self.graphs)):
+            kernel_name = f"{symbol(name)}_kernel_{number}"
             function, launch = joint_kernel(
-                [
-                    self.emitted(graph, f"{symbol(name)}_kernel_{number}", dependent, number, maps)
-                    for graph in graphs
-                ]
+                [self.emitted(graph, kernel_name, maps) for graph in graphs]
             )
-            asked = dependent.occupancy_limit_bytes(number)
-            set_launch(function, replace(launch, occupancy_limit_bytes=asked))
+            set_launch(function, launch)
             block.add_op(function)
         module = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr(name)}, regions=[Region(block)]
@@ -178,33 +161,19 @@ class FunctionLowering:
         self,
         graph: kernel.GraphDefinedOp,
         name: str,
-        launches: DependentLaunches,
-        number: int,
         maps: dict[tuple[MappedTensor, str], int],
     ) -> tuple[llvm.FuncOp, KernelLaunch]:
-        """Emit a kernel of launch `number`, whose tensor maps are put among `maps`."""
+        """Emit a kernel, whose tensor maps are put among `maps`."""
         scratch = self.scratch_offsets
         arguments = [self.argument(root, scratch) for root in roots_of(graph)]
         if graph.schedule.sums_in_workspace:
             arguments.append(f"scratch:{graph.memory.partial_sums_offset}")
             arguments.append(f"counters:{graph.memory.counters_offset}")
-        function = KernelFunction(
-            graph,
-            launches.available(number),
-            launches_dependents=launches.launches_dependents(number),
-            at_once=launches.at_once(number),
-        )
+        function = KernelFunction(graph)
         for tensor in function.mapped:
             key = (tensor, self.mapped_memory(tensor, scratch))
             arguments.append(f"map:{maps.setdefault(key, len(maps))}")
         return function.run(name), function.launch(arguments)
-
-    def constants(self) -> list[int]:
-        """The inputs that never change between calls."""
-        attributes = self.function.arg_attrs
-        return [
-            index for index, known in enumerate(attributes or ()) if CONSTANT_INPUT in known.data
-        ]
 
     @cached_property
     def scratch_offsets(self) -> dict[SSAValue, int]:
@@ -230,7 +199,7 @@ class FunctionLowering:
         interface = InterfaceAttr(
             self.function.sym_name,
             ArrayAttr([kernel.tensor_type(argument) for argument in arguments]),
-            DenseArrayBase.from_list(i64, self.constants()),
+            DenseArrayBase.from_list(i64, constant_inputs(self.function)),
             ArrayAttr([kernel.tensor_type(value) for value in last.operands]),
             ArrayAttr(strides),
             ArrayAttr(maps),
@@ -242,7 +211,7 @@ class FunctionLowering:
 
 
 @dataclass(frozen=True)
-class LowerToNvvmPass(ModulePass):
+class LowerToNvvmPass(TargetPass):
     """
     Turn each function of kernels into a GPU module, one `llvm.func` for each launch.
 
@@ -250,7 +219,8 @@ class LowerToNvvmPass(ModulePass):
     calls a declaration stays, and its module is called `@f_kernels`: `-t nvvm{host=true}` defines
     it again, by code that launches the kernels.
 
-    Input: functions of `kernel.graph_defined` and views, after `plan-memory`.
+    Input: functions of `kernel.graph_defined` and views, after `plan-memory`; kernels overlap where
+    `overlap-launches` has written it.
 
     Output:
         gpu.module @f attributes {kernel.workspace = #kernel.workspace<...>,
@@ -264,9 +234,7 @@ class LowerToNvvmPass(ModulePass):
     The interface has all that a call needs besides: types, strides, tensor maps, packed constants.
 
     Lanes that share rows of sums exchange them for stores of 16 bytes (`lane_transpose`). The grid
-    of `kernel.launch` numbers bands of blocks (`raster_width`). Kernels that are launched before
-    the previous grid has ended (`starts_early`), and what they copy before they wait for it, are
-    chosen here: that depends on all kernels of a function and their shared memory.
+    of `kernel.launch` numbers bands of blocks (`raster_width`).
 
     Fails on operators outside a kernel, on what else is beside kernels in one function, on results
     that no kernel writes, on clusters for a chip that has none, on grids with more blocks along an
@@ -276,30 +244,20 @@ class LowerToNvvmPass(ModulePass):
 
     name = "lower-to-nvvm"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    pack: bool = False
-    """Read constant inputs from copies that hold one tile after the other, where the loop's tiles
-    are fetched by tensor copies. A call makes these copies, which the interface describes."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def run(self, module: ModuleOp, target: Target) -> None:
         """Replace every function of kernels of the module."""
-        require_verified(op)
-        target = settle_target(op, self.target, self.name)
-        found = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
-        called = referred_to(op)
+        require_verified(module)
+        block = module.body.block
+        found = [f for f in block.ops if isinstance(f, func.FuncOp) and is_compiled(f)]
+        called = referred_to(module)
         for function in found:
-            lowered = FunctionLowering(function, target, pack=self.pack).run()
-            op.body.block.insert_op_before(lowered, function)
+            lowered = FunctionLowering(function, target).run()
+            block.insert_op_before(lowered, function)
             if function.sym_name.data in called:
-                self._keep_declared(op, function, lowered)
+                self._keep_declared(module, function, lowered)
             function.detach()
             function.erase()
-        op.attributes["gpu.container_module"] = UnitAttr()
+        module.attributes["gpu.container_module"] = UnitAttr()
 
     def _keep_declared(self, op: ModuleOp, function: func.FuncOp, lowered: gpu.ModuleOp) -> None:
         """Leave a declaration of a function that the host calls; its kernels get another name."""

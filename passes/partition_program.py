@@ -6,15 +6,15 @@ from itertools import count
 from time import perf_counter
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir import interruption
+from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import remark
-from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.interruption import deferred
@@ -183,15 +183,13 @@ class _Outliner:
         piece = FuncOp("piece", types, Region(block), visibility="private")
         constant = [self._never_changes(value) for value in arguments]
         if any(constant):
-            mark, none = DictionaryAttr({kernel.CONSTANT: UnitAttr()}), DictionaryAttr({})
-            piece.arg_attrs = ArrayAttr([mark if never else none for never in constant])
+            marks = [constant_mark() if never else DictionaryAttr({}) for never in constant]
+            piece.arg_attrs = ArrayAttr(marks)
         piece.location = cut.operators[-1].location
         return piece
 
     def _never_changes(self, value: SSAValue) -> bool:
-        if not isinstance(value, BlockArgument) or self.normal.arg_attrs is None:
-            return False
-        return kernel.CONSTANT in self.normal.arg_attrs.data[value.index].data
+        return isinstance(value, BlockArgument) and is_constant_input(self.normal, value.index)
 
     def _free_name(self) -> str:
         taken = {f.sym_name.data for f in self.module.walk() if isinstance(f, FuncOp)}

@@ -6,28 +6,35 @@ from collections.abc import Iterator, Sequence
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import parse_pipeline
 
 from mirage_mlir.passes import load_pass
+from mirage_mlir.passes.graph_pass import TargetPass
+
+PACKING = "pack-constants"
 
 LOWERING = (
-    "sink-reductions,fuse-thread-graphs,split-cross-block-sums{{target={target}}},"
-    "select-mma{{target={target}}},select-copies{{target={target}}},"
-    "assign-layouts{{target={target}}},fuse-horizontally{{target={target}}},"
-    "software-pipeline{{target={target}}},"
-    "plan-memory{{target={target}}},lower-to-nvvm{{target={target} pack={pack}}}"
+    *("sink-reductions", "fuse-thread-graphs", "split-cross-block-sums", "select-mma"),
+    *("select-copies", "assign-layouts", "fuse-horizontally", "software-pipeline"),
+    *("plan-memory", PACKING, "overlap-launches", "lower-to-nvvm"),
 )
-"""From functions of uGraphs to `gpu.module`s of kernels; `target` is a GPU or its chip."""
+"""From functions of uGraphs to `gpu.module`s of kernels."""
 
 
 def lowering_passes(
-    target: str, *, pack: bool = False, last: str = "lower-to-nvvm"
+    target: str, *, pack: bool = False, last: str = LOWERING[-1]
 ) -> Iterator[ModulePass]:
-    """The passes of `LOWERING`, in order, up to `last`; `pack` is an option of lower-to-nvvm."""
-    for spec in parse_pipeline(LOWERING.format(target=target, pack=str(pack).lower())):
-        yield load_pass(spec.name).from_spec(spec)
-        if spec.name == last:
-            return
+    """
+    The passes of `LOWERING`, in order, up to `last`.
+
+    Args:
+        target: a GPU or its chip.
+        pack: whether kernels read packed copies of constant inputs.
+        last: the name of a pass.
+    """
+    for name in LOWERING[: LOWERING.index(last) + 1]:
+        if name != PACKING or pack:
+            each = load_pass(name)
+            yield each(target) if issubclass(each, TargetPass) else each()
 
 
 class Pipeline(ModulePass):

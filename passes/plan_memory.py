@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from mirage_mlir.decisions.schedule import MBARRIER_BYTES, mbarrier_bytes
 from mirage_mlir.diagnostics import fail
@@ -14,8 +12,14 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.launch import Workspace, set_workspace
 from mirage_mlir.dialects.layout import ConvertLayoutOp, set_shared_buffer, shared_buffer
-from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, AwaitTilesOp, BarrierOp
-from mirage_mlir.dialects.target import settle_target
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PROLOGUE,
+    AwaitTilesOp,
+    BarrierOp,
+    is_across_blocks,
+)
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import round_up
 from mirage_mlir.layouts.memory_plan import Buffer, plan_memory
@@ -37,9 +41,10 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 )
 from mirage_mlir.passes.codegen.split_k import WORD, partial_sum_bytes, tiles_of
 from mirage_mlir.passes.frontend.check import is_compiled
+from mirage_mlir.passes.graph_pass import TargetPass
 from mirage_mlir.passes.schedule.order import in_shared, spreads
 from mirage_mlir.passes.schedule.sections import sections_of
-from mirage_mlir.targets.target import require_known
+from mirage_mlir.targets.target import Target
 
 COUNTER_ALIGNMENT = 16
 """Bytes that all pointers of a kernel are aligned to."""
@@ -66,7 +71,7 @@ def barrier_times(graph: kernel.GraphDefinedOp) -> Times:
     loop: list[int] = []
     for section, ops in sections_of(graph).items():
         for op in ops:
-            now += isinstance(op, BarrierOp)
+            now += isinstance(op, BarrierOp) or is_across_blocks(op)
             of[op] = now
             if section == MAIN_LOOP and isinstance(op, BarrierOp | AwaitTilesOp):
                 # The wait marks the start of the loop; threads do not synchronize at it.
@@ -197,7 +202,7 @@ def plan_scratch(function: func.FuncOp) -> None:
 
 
 @dataclass(frozen=True)
-class PlanMemoryPass(ModulePass):
+class PlanMemoryPass(TargetPass):
     """
     Place tiles in shared memory, and tensors between kernels in device memory.
 
@@ -221,17 +226,10 @@ class PlanMemoryPass(ModulePass):
 
     name = "plan-memory"
 
-    target: str | None = None
-    """The GPU, or its instruction set; if not given the module's `kernel.target`, or else H200."""
-
-    def __post_init__(self) -> None:
-        require_known(self.target)
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def run(self, module: ModuleOp, target: Target) -> None:
         """Visit every kernel and every function of the module."""
-        limit = settle_target(op, self.target, self.name).shared_memory_per_block
-        for inner in list(op.walk()):
+        for inner in list(module.walk()):
             if isinstance(inner, kernel.GraphDefinedOp):
-                plan_shared(inner, limit)
+                plan_shared(inner, target.shared_memory_per_block)
             elif isinstance(inner, func.FuncOp) and is_compiled(inner):
                 plan_scratch(inner)

@@ -55,6 +55,9 @@ class SoftwarePipelinePass(GraphPass):
     flight; with producers, as many as fit in shared memory. Tiles that threads write in such a loop
     are double-buffered (`buffer = #threadblock.buffer<double_buffered>`) where this saves barriers.
 
+    Behind a sum across blocks `continue_with` says which of them go on: all threads of the cluster
+    together, its first block, or without a cluster the block that comes last.
+
     Matmuls of warpgroups are asynchronous. Where nothing in the loop reads their sums, they are
     still in flight while those of the next iteration are started (`await_mma pending 1`). Else the
     wait stands in front of the first reader. Elementwise code that computes a left operand in

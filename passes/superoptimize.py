@@ -20,7 +20,6 @@ from mirage_mlir.passes.frontend.correspondence import Correspondence
 from mirage_mlir.passes.frontend.explained import explained
 from mirage_mlir.passes.frontend.inline import Flat, called_pieces, flattened, pieces_of
 from mirage_mlir.passes.frontend.kept import (
-    first_foreign_operations,
     free_name,
     functions_to_search,
     keep_program,
@@ -30,6 +29,7 @@ from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
 from mirage_mlir.passes.frontend.precision import AS_F32, ask_for, check_precision
 from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
+from mirage_mlir.passes.parts.foreign import first_foreign_operations
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
 from mirage_mlir.progress import Progress

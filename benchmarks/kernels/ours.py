@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -13,10 +12,12 @@ from kernels.case import Case
 from kernels.programs import case_named
 from measured import Found, Program
 
-from mirage_mlir.driver.offers import offers
+import mirage_mlir as mi
+from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.interpreters.domain import AnyArray
+from mirage_mlir.runtime.artifact import TargetCode
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,25 @@ def search(program: str, target: str, count: int, time_limit: float | None) -> S
             offer.search.kernels,
             offer.alone,
         )
-        for offer in islice(offers(function, target, effort), count)
+        for offer in to_time(offers(function, target, effort), count)
     )
     return Searched(found, perf_counter() - start)
+
+
+def behind_others(kernel: mi.CompiledKernel) -> mi.CompiledKernel:
+    """
+    The same kernel where each call starts as behind kernels of another library.
+
+    Its first launch waits for the end of what is before it. Of calls in a chain each starts inside
+    the end of the one before, which other libraries do not allow.
+    """
+
+    def ordinary(code: TargetCode) -> TargetCode:
+        first, *others = code.launches
+        return replace(code, launches=(replace(first, follows=False), *others))
+
+    targets = tuple(map(ordinary, kernel.artifact.targets))
+    return mi.CompiledKernel(replace(kernel.artifact, targets=targets))
 
 
 def reference(key: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:

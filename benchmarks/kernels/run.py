@@ -16,6 +16,11 @@ taken, as `mirage-opt --profile` does. Then, per case, ours and all peers are co
 time with kernels that read packed copies of the weights, which the first call makes; bars are for
 the better.
 
+Ours is timed in a chain of its own calls, each of which starts inside the end of the one before
+(programmatic dependent launch), and as it runs behind another library, where its first launch
+waits for what is before it. Both are in the table; ratios, bars and the time over the floor are of
+the second.
+
 The peers of programs in files are made from the operators: PyTorch, one call each; torch.compile of
 that; and SDPA, where a softmax stands between two products. There are no bars, and ours is right
 if it is as near to float64 as PyTorch, operator by operator, is.

@@ -15,7 +15,8 @@ from typing import Any
 
 import gpu
 from kernels.case import Case
-from kernels.ours import Searched, program_of, search
+from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, line, met
+from kernels.ours import Searched, behind_others, program_of, search
 from kernels.programs import chosen, table
 from kernels.workload_files import cases_in
 from measured import SharedMachine, compile_all, shared, time_one
@@ -41,9 +42,6 @@ from mirage_mlir.runtime.files import write_whole
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers
 
-OURS, PACKED = "mirage", "mirage, packed"
-"""Our kernel, and the same one reading packed constants."""
-
 TOLERANCE = {"f16": 5e-4, "bf16": 4e-3, "f32": 1e-5}
 """The largest relative error in the 2-norm that counts as right."""
 
@@ -55,9 +53,6 @@ CHECKS = 2
 
 MATRIX_RATE = 7.9e14
 """Operations per second of a large product, as an H200 was seen to reach."""
-
-LATENCY_BOUND = 5e-6
-"""Seconds: a floor below it says little."""
 
 MOST_BYTES = 400 << 20
 """Inputs of more than this need no rotation: one set is larger than L2 many times."""
@@ -172,16 +167,16 @@ class Suite:
             packed = compile_function(module, name, best.compiled.code.target, pack=True)
             if packed.code.packed:
                 found[PACKED] = kernel_of(case, packed)
-        return found
+        return found | {f"{name}{BEHIND}": behind_others(each) for name, each in found.items()}
 
     def times(self, calls: Mapping[str, tuple[Call, Sequence[Inputs]]]) -> dict[str, Any]:
         """Microseconds of all implementations, and how ours stands."""
         graphs = {name: gpu.capture(self.torch, call, sets) for name, (call, sets) in calls.items()}
         microseconds = gpu.replayed(self.torch, graphs, self.replays)
-        others = {name: time for name, time in microseconds.items() if name not in (OURS, PACKED)}
+        others = {name: time for name, time in microseconds.items() if not is_ours(name)}
         best = min(others, key=lambda name: others[name], default=None)
-        ours = [microseconds[name] for name in (OURS, PACKED) if name in microseconds]
-        ratio = None if best is None or not ours else min(ours) / others[best]
+        ours = behind(microseconds)
+        ratio = None if best is None or ours is None else ours / others[best]
         return {"microseconds": microseconds, "best_peer": best, "ratio": ratio}
 
     def error(self, case: Case, kernel: mi.CompiledKernel) -> float:
@@ -242,7 +237,7 @@ def set_count(case: Case) -> int:
 
 def is_right(case: Case, name: str, error: float, eager: float = 0.0) -> bool:
     """Whether a result counts, where that of each operator on its own is off by `eager`."""
-    allowed = TOLERANCE[case.dtype] * (1.0 if name in (OURS, PACKED) else PEER_TOLERANCE)
+    allowed = TOLERANCE[case.dtype] * (1.0 if is_ours(name) else PEER_TOLERANCE)
     return error <= max(allowed, AS_GOOD * eager)
 
 
@@ -273,43 +268,6 @@ def about(timed: Timed) -> dict[str, Any]:
         ],
         "ugraph": code.ugraph,
     }
-
-
-def header() -> str:
-    """The names of the columns of `line`."""
-    return (
-        f"{'case':34}{'ours':>8}{'packed':>8}{'peer':>8}  {'which':22}{'ratio':>6}{'must':>6}"
-        f"{'aim':>6}{'/floor':>8}{'error':>9}"
-    )
-
-
-def line(row: Mapping[str, Any]) -> str:
-    """One case as a line of the table."""
-    name = f"{row['program']} {row['label']} {row['dtype']}"
-    times: Mapping[str, float] = row["microseconds"]
-    ours, best = times.get(OURS), row["best_peer"]
-    packed = times.get(PACKED)
-    cells = f"{name:34}{number(ours):>8}{number(packed):>8}{number(times.get(best)):>8}"
-    cells += f"  {best or '-':22}"
-    ours = min(ours, packed) if ours and packed else ours
-    over = ours / row["floor_us"] if ours and row["floor_us"] > LATENCY_BOUND * 1e6 else None
-    verdict = "" if met(row, "must") else "  MISSED"
-    error = row["errors"].get(OURS)
-    return (
-        f"{cells}{number(row['ratio'], 2):>6}{number(row['must'], 2):>6}"
-        f"{number(row['aim'], 2):>6}"
-        f"{number(over, 2):>8}{'-' if error is None else format(error, '9.1e'):>9}{verdict}"
-    )
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """A number or a dash."""
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def met(row: Mapping[str, Any], bar: str) -> bool:
-    """Whether a case is within a bar; any ratio is where there is none."""
-    return row["ratio"] is not None and (row[bar] is None or row["ratio"] <= row[bar])
 
 
 def run(about_it: str) -> int:

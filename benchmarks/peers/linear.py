@@ -1,10 +1,12 @@
-"""Peers for products of few rows in Triton: split over the depth, with a norm or a gate fused."""
+"""Peers for products of few rows in Triton: split over the depth, with what is around them."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 from kernels.case import EPS
-from peers.peer import Call, Peer, Setting, fastest
+from peers.peer import Call, Inputs, Peer, Setting, fastest
 
 ROWS = 16
 """Rows of a tile: the fewest that the tensor core takes."""
@@ -24,70 +26,177 @@ SPLITS = (1, 2, 4, 8, 16)
 FEWEST, MOST = 0.7, 9
 """Programs for each multiprocessor, of configurations that are tried."""
 
+HOPPER = 9
+"""The compute capability from which on a kernel may start inside the end of another, and weights
+come by tensor copies."""
 
-def split_k(*, norm: bool = False, gate: bool = False) -> Peer:
-    """`norm(x) @ w`, or `silu(x @ w1) * (x @ w2)`."""
+
+@dataclass(frozen=True)
+class Tile:
+    """A configuration of `skinny_matmul`."""
+
+    columns: int
+    depth: int
+    warps: int
+    stages: int
+    split: int
+    tensor_copies: bool
+    starts_early: bool
+
+
+def split_k(
+    *, norm: bool = False, gate: bool = False, gelu: bool = False, adapter: bool = False
+) -> Peer:
+    """
+    `x @ w` in one kernel, with at most one of these fused into it.
+
+    Args:
+        norm: `rms_norm(x) @ w`, the norm applied behind the product.
+        gate: `silu(x @ w) * (x @ w3)`.
+        gelu: `gelu(x @ w + bias)`.
+        adapter: `x @ w + (x @ a) @ b`.
+    """
 
     def build(setting: Setting) -> Call:
-        return _split_k(setting, norm, gate)
+        x, w, *others = setting.sets[0]
+        product = _Product(setting, x, w)
+        fused = {"norm": norm, "gate": gate, "gelu": gelu}
+        rank = others[0].shape[1] if adapter else 0
+
+        def make(tile: Tile) -> Call:
+            def call(*inputs: Any) -> Any:
+                return product(tile, *inputs, **fused, rank=rank)
+
+            return call
+
+        return fastest(setting, product.tiles(pairs=gate or adapter), make)
 
     return Peer("triton_splitk", build, slow_to_build=True)
 
 
-def _split_k(setting: Setting, norm: bool, gate: bool) -> Call:
-    torch = setting.torch
-    kernels: Any = import_module("peers.triton_kernels")
-    x0, w0 = setting.sets[0][:2]
-    (count, depth), width = x0.shape, w0.shape[1]
-    options: dict[str, Any] = {"dtype": torch.float32, "device": x0.device}
-    parts = torch.empty(max(SPLITS) * 2 * ROWS * width, **options)
-    squares = torch.empty(max(SPLITS) * width, **options)
-    counters = torch.zeros(width // 16, dtype=torch.int32, device=x0.device)
+Normed = Callable[[Inputs], Inputs]
+"""Of the inputs: rows, a residual or None, a gain or None, a bias or None, and the weights."""
 
-    def make(configuration: tuple[int, int, int, int, int]) -> Call:
-        columns, tile, warps, stages, split = configuration
 
-        def call(x: Any, w1: Any, *others: Any) -> Any:
-            y = torch.empty(count, width, dtype=x.dtype, device=x.device)
-            w2 = others[0] if gate else w1
-            scratch = (parts, squares, counters)
-            sizes = (count, depth, width, depth // split, split, EPS)
-            kernels.skinny_matmul[(width // columns, split)](
-                *(x, w1, w2, x, y, *scratch, *sizes),
-                BM=ROWS,
-                BN=columns,
-                BK=tile,
-                NORM=int(norm),
-                HAS_G=False,
-                DUAL=gate,
-                ONE=split == 1,
-                num_warps=warps,
-                num_stages=stages,
-            )
-            return y
+def norm_and_split_k(parts: Normed) -> Peer:
+    """A norm in a kernel of its own, then the product, which starts inside the end of the norm."""
 
-        return call
+    def build(setting: Setting) -> Call:
+        rows, *_, weights = parts(setting.sets[0])
+        product = _Product(setting, rows, weights)
 
-    found = _configurations(torch, depth, width)
-    if gate:
-        # Two tiles of weights in each stage: one stage fewer.
-        found = [(c, t, w, stages - 1, split) for c, t, w, stages, split in found]
-    if setting.compile_only:
+        def make(tile: Tile) -> Call:
+            def call(*inputs: Any) -> Any:
+                x, residual, gain, bias, w = parts(inputs)
+                y, summed = product.normed(tile, x, residual, gain, bias)
+                z = product(tile, y, w)
+                return z if residual is None else (summed, z)
+
+            return call
+
+        return fastest(setting, product.tiles(), make)
+
+    return Peer("norm_splitk", build, slow_to_build=True)
+
+
+class _Product:
+    """Calls of the kernels on tensors of one shape; scratch memory is made once."""
+
+    def __init__(self, setting: Setting, rows: Any, weights: Any) -> None:
+        self._torch = torch = setting.torch
+        self._compile_only = setting.compile_only
+        self._kernels: Any = import_module("peers.triton_skinny")
+        triton: Any = import_module("triton")
+        self._block = triton.next_power_of_2(rows.shape[1])
+        (self._count, self._depth), self._width = rows.shape, weights.shape[1]
+        options: dict[str, Any] = {"device": rows.device}
+        size = max(SPLITS) * self._width
+        self._parts = torch.empty(2 * ROWS * size, dtype=torch.float32, **options)
+        self._squares = torch.empty(size, dtype=torch.float32, **options)
+        self._counters = torch.zeros(self._width // 16, dtype=torch.int32, **options)
+
+        def scratch(bytes_: int, alignment: int, stream: Any) -> Any:
+            return torch.empty(bytes_, dtype=torch.int8, **options)
+
+        # Triton keeps descriptors of tensor copies there.
+        triton.set_allocator(scratch)
+
+    def __call__(
+        self,
+        tile: Tile,
+        x: Any,
+        w: Any,
+        second: Any = None,
+        third: Any = None,
+        *,
+        norm: bool = False,
+        gate: bool = False,
+        gelu: bool = False,
+        rank: int = 0,
+    ) -> Any:
+        """One product, with what is fused into it."""
+        y = self._torch.empty(self._count, self._width, dtype=x.dtype, device=x.device)
+        # A pointer that is not read has to be one all the same.
+        second, third = w if second is None else second, w if third is None else third
+        self._kernels.skinny_matmul[(self._width // tile.columns, tile.split)](
+            *(x, w, second, third, y, self._parts, self._squares, self._counters, self._count),
+            *(self._depth, self._width, self._depth // tile.split, tile.split, EPS),
+            BM=ROWS,
+            BN=tile.columns,
+            BK=tile.depth,
+            NORM=norm,
+            DUAL=gate,
+            GELU=gelu,
+            R=rank,
+            ONE=tile.split == 1,
+            TMA=tile.tensor_copies,
+            PDL=tile.starts_early,
+            num_warps=tile.warps,
+            num_stages=tile.stages,
+            **_launch(tile),
+        )
+        return y
+
+    def normed(self, tile: Tile, x: Any, residual: Any, gain: Any, bias: Any) -> tuple[Any, Any]:
+        """The norm of some rows, and the sum that it is the norm of."""
+        y, summed = self._torch.empty_like(x), x if residual is None else self._torch.empty_like(x)
+        given = [x if each is None else each for each in (residual, gain, bias)]
+        self._kernels.norm_row[(self._count,)](
+            *(x, *given, summed, y, self._depth, EPS),
+            BLOCK=self._block,
+            ADD=residual is not None,
+            MEAN=bias is not None,
+            GAIN=gain is not None,
+            PDL=tile.starts_early,
+            num_warps=8,
+            **_launch(tile),
+        )
+        return y, summed
+
+    def tiles(self, *, pairs: bool = False) -> list[Tile]:
+        """Configurations to try; of `pairs` each stage has a second tile: one stage fewer."""
+        cuda = self._torch.cuda
+        processors = cuda.get_device_properties(0).multi_processor_count
+        hopper = cuda.get_device_capability(0)[0] >= HOPPER
+        ways = ((False, False), (False, True), (True, True)) if hopper else ((False, False),)
+        found = [
+            Tile(columns, depth, warps, stages - pairs, split, *way)
+            for columns, depth, warps, stages in TILES
+            for split in SPLITS
+            for way in ways
+            if self._width % columns == 0
+            and self._depth % (depth * split) == 0
+            and FEWEST * processors <= self._width // columns * split <= MOST * processors
+        ]
+        if not self._compile_only:
+            return found
         # One for each kernel that has to be compiled.
-        found = list({(*one[:4], one[4] == 1): one for one in found}.values())
-    return fastest(setting, found, make)
+        return list({replace(one, split=min(one.split, 2)): one for one in found}.values())
 
 
-def _configurations(torch: Any, depth: int, width: int) -> list[tuple[int, int, int, int, int]]:
-    processors = torch.cuda.get_device_properties(0).multi_processor_count
-    return [
-        (columns, tile, warps, stages, split)
-        for columns, tile, warps, stages in TILES
-        for split in SPLITS
-        if width % columns == 0
-        and depth % (tile * split) == 0
-        and FEWEST * processors <= width // columns * split <= MOST * processors
-    ]
+def _launch(tile: Tile) -> dict[str, Any]:
+    """An option that not all versions of Triton have."""
+    return {"launch_pdl": True} if tile.starts_early else {}
 
 
 def fused_lora(setting: Setting) -> Call:
@@ -118,3 +227,18 @@ def fused_lora(setting: Setting) -> Call:
     return fastest(
         setting, [(16, 256, 2, 2), (32, 128, 4, 3), (32, 64, 4, 4), (64, 64, 4, 4)], make
     )
+
+
+LINEAR_PEERS = {
+    "matmul": [split_k()],
+    "rmsnorm_linear": [
+        split_k(norm=True),
+        norm_and_split_k(lambda given: (given[0], None, None, None, given[1])),
+    ],
+    "add_rmsnorm_linear": [norm_and_split_k(lambda given: (*given[:3], None, given[3]))],
+    "layernorm_linear": [norm_and_split_k(lambda given: (given[0], None, *given[1:]))],
+    "linear_bias_gelu": [split_k(gelu=True)],
+    "gated_mlp": [split_k(gate=True)],
+    "lora": [Peer("triton_fused", fused_lora, slow_to_build=True), split_k(adapter=True)],
+}
+"""By program, whose inputs are in the order of `kernels/programs.py`."""

@@ -17,7 +17,7 @@ from kernels.case import Case
 from kernels.programs import case_named
 from peers.attention import decode_peers, paper_peers
 from peers.from_program import has_attention, torch_text
-from peers.linear import fused_lora, split_k
+from peers.linear import LINEAR_PEERS
 from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.rows import rmsnorm_peers, triton_ntrans
 
@@ -71,15 +71,9 @@ def own_peers(case: Case) -> list[Peer]:
     if isinstance(case.build, str):
         (function,) = functions(parse_program(case.build, case.program))
         return [Peer("sdpa", eager(case, sdpa=True))] if has_attention(function) else []
+    if case.program in LINEAR_PEERS:
+        return LINEAR_PEERS[case.program]
     match program := case.program:
-        case "rmsnorm_linear":
-            return [split_k(norm=True)]
-        case "matmul":
-            return [split_k()]
-        case "gated_mlp":
-            return [split_k(gate=True)]
-        case "lora":
-            return [Peer("triton_fused", fused_lora, slow_to_build=True)]
         case "ntrans":
             return [Peer("triton_fused", triton_ntrans, slow_to_build=True)]
         case "rmsnorm":

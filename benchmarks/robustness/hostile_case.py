@@ -45,6 +45,7 @@ LOWERING = (
     "--fuse-horizontally",
     "--software-pipeline",
     "--plan-memory",
+    "--overlap-launches",
     "--lower-to-nvvm",
 )
 
@@ -68,7 +69,7 @@ PIPELINES: tuple[tuple[str, ...], ...] = (
     (SEARCH, "-t", "nvvm"),
     LOWERING,
     *(LOWERING[:count] for count in range(1, len(LOWERING))),
-    ("--lower-to-nvvm=pack=true",),
+    ("--pack-constants", "--lower-to-nvvm"),
     ("-t", "nvvm"),
     ("-t", "ptx"),
     ("-t", "cubin", "-o", "out.cubin"),

@@ -92,3 +92,13 @@ def fill(before: Sequence[int], dims: Sequence[int]) -> list[int]:
     if rest < 1 or math.prod(before) % rest:
         raise ValueError(f"no size in place of -1 makes {tuple(dims)} as many as {tuple(before)}")
     return [math.prod(before) // rest if size == -1 else size for size in sizes]
+
+
+def refuse_strides(strides: Sequence[int], dims: Sequence[int]) -> None:
+    """Raise `ValueError` where strides are not those of a dense tensor."""
+    dense = [math.prod(dims[number + 1 :]) for number in range(len(dims))]
+    if integers(strides, "strides") != dense:
+        raise ValueError(
+            f"strides {tuple(strides)} are not those of a dense tensor of dims {tuple(dims)}, "
+            f"{tuple(dense)}: declare the input as it lies in memory, and transpose it in the graph"
+        )

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial, update_wrapper
 from typing import Any, Protocol, Unpack, cast
 from weakref import WeakKeyDictionary
@@ -87,6 +88,10 @@ class CompiledFunction:
             bound = self._function.__get__(instance, owner)
             self._methods[instance] = CompiledFunction(bound, self._target, self._options)
         return self._methods[instance]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "CompiledFunction":
+        """Of a copy of the function: in a module that is copied, a method is that of the copy."""
+        return CompiledFunction(deepcopy(self._function, memo), self._target, self._options)
 
     @property
     def graph(self) -> KernelGraph:

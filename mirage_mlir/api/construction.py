@@ -47,6 +47,11 @@ class GraphBuilder(ABC):
         """A value of this graph, as users have it."""
 
     def _value(self, tensor: object) -> SSAValue:
+        if isinstance(tensor, bool):
+            raise TypeError(
+                "operands are tensors of a graph, not bool: == and != compare objects, and "
+                "graph.compare(a, b, 'eq') elements"
+            )
         if not isinstance(tensor, Tensor):
             raise TypeError(f"operands are tensors of a graph, not {type(tensor).__qualname__}")
         if tensor.graph is not self:

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from typing import TypedDict, Unpack, get_type_hints
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
 from xdsl.ir import Region, SSAValue
 
-from mirage_mlir.api.arguments import flag, sizes_of, string
+from mirage_mlir.api.arguments import flag, refuse_strides, sizes_of, string
 from mirage_mlir.api.construction import caller
 from mirage_mlir.api.elementwise import ElementwiseOperators
 from mirage_mlir.api.options import checked
 from mirage_mlir.api.reductions import Reductions
 from mirage_mlir.api.tensor import Tensor
+from mirage_mlir.constant_inputs import constant_mark
 from mirage_mlir.driver.kept import compiled, known
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import text_of
@@ -74,6 +75,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         *,
         constant: bool = False,
         name: str | None = None,
+        strides: Sequence[int] | None = None,
     ) -> Tensor:
         """
         A new input, after those there are.
@@ -83,8 +85,11 @@ class KernelGraph(ElementwiseOperators, Reductions):
             dtype: `float16`, `bfloat16` or `float32`, of this package, numpy or torch.
             constant: it never changes between calls (a weight), so that it may be packed once.
             name: what messages call it; `input<number>` unless given.
+            strides: those of a dense tensor, in elements; others are refused.
         """
         sizes = sizes_of(dims, "dims")
+        if strides is not None:
+            refuse_strides(strides, sizes)
         index = len(self._block.args)
         hint = _name_hint(f"input{index}" if name is None else name)
         never_changes = flag(constant, "constant")
@@ -140,7 +145,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         types = (list(body.block.arg_types), [value.type for value in results])
         attributes = [DictionaryAttr({}) for _ in body.block.args]
         for index in self._constants:
-            attributes[index] = DictionaryAttr({"kernel.constant": UnitAttr()})
+            attributes[index] = constant_mark()
         function = func.FuncOp(
             self.name, types, body, arg_attrs=ArrayAttr(attributes) if self._constants else None
         )

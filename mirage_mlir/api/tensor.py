@@ -39,7 +39,9 @@ class Tensor:
 
     @property
     def T(self) -> Tensor:
-        """The last two dimensions swapped."""
+        """The last two dimensions swapped; raises `ValueError` where there are fewer."""
+        if len(self.dims) < 2:
+            raise ValueError(f"T swaps the last two dimensions, and {self!r} has {len(self.dims)}")
         return self.graph.transpose(self)
 
     @property

@@ -43,11 +43,16 @@ class BindingsError(Exception):
 
 
 def package_of(*things: Any) -> str | None:
-    """The package with the bindings that made the first of these which some made."""
+    """
+    The package with the bindings that made the first of these which some made.
+
+    Hosts derive from their classes: the contexts of JAX are of one of its own.
+    """
     for thing in things:
-        package, libraries, _ = type(thing).__module__.partition("._mlir_libs")
-        if libraries:
-            return package
+        for kind in type(thing).__mro__:
+            package, libraries, _ = kind.__module__.partition("._mlir_libs")
+            if libraries:
+                return package
     return None
 
 
@@ -196,9 +201,23 @@ def pass_manager(pieces: Sequence[Any], context: Any) -> Any:
 
 def text_of(module: Any) -> str:
     """The generic form of an `ir.Module`, or of its operation, with every location in place."""
-    return module.operation.get_asm(
+    text = module.operation.get_asm(
         print_generic_op_form=True, enable_debug_info=True, use_local_scope=True
     )
+    return text + resources_of(module, text)
+
+
+def resources_of(module: Any, text: str) -> str:
+    """
+    What stands behind a module of which `text` refers to resources: their bytes.
+
+    MLIR leaves them out where it prints locations in place.
+    """
+    if "dense_resource<" not in text:
+        return ""
+    whole = module.operation.get_asm(print_generic_op_form=True)
+    start = whole.rfind("\n{-#")
+    return "" if start < 0 else whole[start:]
 
 
 def replace_content(module: Any, text: str) -> None:

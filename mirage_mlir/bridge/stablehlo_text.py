@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any, NoReturn
 
+from mirage_mlir.bridge.bindings import resources_of
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 
 BYTECODE = b"ML\xefR"
@@ -22,6 +23,9 @@ _CUSTOM_FORM = re.compile(r"^\s*(?:%[^=\n]+=\s*)?(?:stablehlo|chlo)\.\w", re.MUL
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.])loc\(|[()]')
 
 _PLACE = re.compile(r'("(?:[^"\\]|\\.)*"):(\d+):(\d+)')
+
+_NOWHERE = ("", '"-"', "0", "0")
+"""A place of which no more is known than that it was parsed."""
 
 
 def in_generic_form(text: str, name: str) -> str:
@@ -53,7 +57,7 @@ def generic_form(program: str | bytes, name: str) -> str:
     registry = ir.DialectRegistry()
     import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)
     context.append_dialect_registry(registry)
-    for dialect in ("stablehlo", "chlo"):
+    for dialect in ("stablehlo", "chlo", "sdy"):
         import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
     context.load_all_available_dialects()
     context.allow_unregistered_dialects = True
@@ -88,11 +92,16 @@ def printed(module: Any, name: str) -> str:
     module.operation.print(
         file=text, print_generic_op_form=True, enable_debug_info=True, use_local_scope=True
     )
-    return with_plain_places(text.getvalue(), name)
+    form = text.getvalue()
+    return with_plain_places(form + resources_of(module, form), name)
 
 
 def with_plain_places(text: str, name: str) -> str:
-    """The text with each location as file, line and column: the first in it, which is innermost."""
+    """
+    The text with each location as file, line and column: the first in it, which is innermost.
+
+    Without one it is line 0 of the file: the lines of the generic form are not those of the file.
+    """
     return "".join(_plain_places(text, name))
 
 
@@ -106,8 +115,8 @@ def _plain_places(text: str, name: str) -> Iterator[str]:
             depth += 1 if token[0] == "(" else -1
             if depth == 0:
                 done = token.end()
-                place = _PLACE.search(text, start, done)
-                yield "" if place is None else f"loc({_file(place[1], name)}:{place[2]}:{place[3]})"
+                place = _PLACE.search(text, start, done) or _NOWHERE
+                yield f"loc({_file(place[1], name)}:{place[2]}:{place[3]})"
     yield text[done:]
 
 

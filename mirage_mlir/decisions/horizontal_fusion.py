@@ -1,8 +1,8 @@
 """
-Which kernels of a function share a launch, and in which order the launches are.
+Decides which kernels of a function share a launch, and the order of the launches.
 
 Kernels that do not depend on each other become one grid, in which each has blocks of its own
-(horizontal fusion): small ones together keep all multiprocessors busy, and wait once.
+(horizontal fusion): small kernels together keep all multiprocessors busy, and wait only once.
 """
 
 from collections.abc import Collection, Hashable, Sequence
@@ -18,7 +18,7 @@ multiprocessors by itself, and its blocks would only get less shared memory."""
 @dataclass(frozen=True)
 class FusionCandidate:
     """
-    What is asked of a kernel.
+    The facts of one kernel by which launches are chosen.
 
     Args:
         reads: the numbers of the kernels whose results it reads, all before it.
@@ -38,7 +38,7 @@ def joint_launches(
     """
     The numbers of the kernels of each launch, in the order of the launches.
 
-    Where none is shared that is the order in which the kernels are.
+    Where no launch is shared the order is that of the kernels.
     """
     depths: list[int] = []
     for kernel in kernels:

@@ -1,12 +1,13 @@
 """
-Tiles that several blocks of a cluster load: each copies a part of such a tile to all of them.
+Decides which tiles the blocks of a cluster load together: each copies a part of the tile to all
+(multicast).
 
-Where that pays is a matter of measurement: of an H200's matmuls with 256 to 4096 rows most took as
-long with clusters of two as without, or 1 to 4 % longer, and with clusters of four up to twice as
-long, as blocks wait for each other. `choose_cluster` takes the kind that took 8 to 11 % less.
+Multicast seldom pays. On an H200, of matmuls with 256 to 4096 rows most took as long with clusters
+of two as without, or 1 to 4 % longer; with clusters of four up to twice as long, as blocks wait for
+each other. `choose_cluster` takes the kind that took 8 to 11 % less.
 
-Blocks are numbered in their cluster with the first axis fastest, as the hardware does. Blocks share
-a tile if they differ only along axes of the grid that do not say which tile it is.
+The hardware numbers the blocks of a cluster with the first axis fastest. Blocks load the same tile
+if they differ only along axes of the grid that do not cut it.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,7 +36,7 @@ FEWEST_READERS, MOST_READERS = 4, 8
 @dataclass(frozen=True)
 class LoopTile:
     """
-    What a block loads in each iteration.
+    A tile that a block loads in each iteration.
 
     Args:
         size: bytes.
@@ -50,10 +51,10 @@ def choose_cluster(
     grid: Sequence[int], tiles: Sequence[LoopTile], operations: float, target: Target
 ) -> tuple[int, ...]:
     """
-    Blocks of a cluster along each axis of the grid, for blocks to share tiles; none where it costs.
+    The blocks of a cluster along each axis of the grid; none where multicast would cost time.
 
-    All blocks run at once, copies take longer than matmuls, and most of what they bring is shared
-    by a few blocks.
+    A cluster pays where all blocks run at once, copies take longer than matmuls, and a few blocks
+    load most of the same bytes.
 
     Args:
         grid: blocks along each axis.
@@ -76,22 +77,24 @@ def choose_cluster(
 
 
 def strides_of(sizes: Sequence[int]) -> tuple[int, ...]:
-    """How far apart in number the blocks of a cluster are that are neighbours along each axis."""
+    """The distance in number between neighbours along each axis, among the blocks of a cluster."""
     return tuple(prod(sizes[:axis]) for axis in range(len(sizes)))
 
 
 def sharing_axes(sizes: Sequence[int], cut: Collection[int]) -> tuple[int, ...]:
-    """The axes along which the blocks of a cluster load one tile, where `cut` ones say which."""
+    """
+    The axes along which blocks of a cluster load the same tile; axes in `cut` tell tiles apart.
+    """
     return tuple(axis for axis, size in enumerate(sizes) if size > 1 and axis not in cut)
 
 
 def sharing_blocks(sizes: Sequence[int], cut: Collection[int]) -> int:
-    """How many blocks of a cluster load one tile."""
+    """The number of blocks of a cluster that load the same tile."""
     return prod(sizes[axis] for axis in sharing_axes(sizes, cut))
 
 
 def block_mask(sizes: Sequence[int], axes: Collection[int]) -> int:
-    """A bit for each block of a cluster that is the first along all but `axes`, by its number."""
+    """A bit mask of the blocks of a cluster that have index 0 along all axes but `axes`."""
     ranks = [0]
     for axis, stride in enumerate(strides_of(sizes)):
         if axis in axes:
@@ -123,10 +126,9 @@ class PartialCopy:
 
 def partial_copy(boxes: TensorMap, tile: Sequence[int], parts: int) -> PartialCopy | None:
     """
-    How blocks share the copy of a tile that `boxes` make; None where its parts would not be alike.
+    How blocks share the copy of a tile into `boxes`; None where the parts would differ.
 
-    Panels of the run are given to one block or another where there are as many, else each copies
-    some of the lines.
+    Each block copies whole panels of the run if there are enough of them, else some of the lines.
     """
     sizes = [tile[dim] for dim in boxes.axes]
     if sizes[0] // boxes.box[0] % parts == 0:

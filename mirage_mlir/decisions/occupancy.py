@@ -1,5 +1,5 @@
 """
-How many blocks of a kernel a multiprocessor holds at a time.
+Computes occupancy: the blocks that are resident on a multiprocessor.
 
 Source: CUDA's occupancy calculator (`cuda_occupancy.h`), for compute capabilities 8.0 and 9.0.
 """
@@ -25,7 +25,7 @@ def resident_blocks(
     target: Target, threads: ArrayLike, registers: ArrayLike, shared_bytes: ArrayLike
 ) -> Array:
     """
-    Blocks on one multiprocessor of `target`; 0 where not even one fits.
+    The blocks that fit on one multiprocessor of `target`; 0 where not even one fits.
 
     Args:
         target: the GPU.

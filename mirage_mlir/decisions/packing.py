@@ -1,10 +1,10 @@
 """
-Tensors that never change, rewritten once in the order in which a kernel reads them.
+Packed tensors: constant tensors, rewritten once in the order in which a kernel reads them.
 
-A block reads one tile in each iteration of its loop. In a row-major tensor the lines of a tile are
-far apart; packed, each tile is one piece, and the pieces of one block follow each other iteration
-by iteration. A packed tensor is a matrix of lines: those of one panel of a tile after another, as
-they lie in shared memory but for the swizzle, which the copy makes.
+A block reads one tile in each iteration. In a row-major tensor the lines of a tile are far apart.
+In a packed tensor each tile is contiguous, and the tiles of a block follow each other iteration by
+iteration. A packed tensor is a matrix of lines: those of the first panel of a tile, then of the
+next, in their order in shared memory. The copy adds the swizzle.
 """
 
 from collections.abc import Sequence
@@ -53,27 +53,27 @@ class Packing:
 
     @property
     def tile_lines(self) -> int:
-        """Lines of one tile."""
+        """The number of lines of one tile."""
         return prod(self.tile) // self.panel
 
     @property
     def lines(self) -> int:
-        """Lines of all tiles."""
+        """The number of lines of all tiles."""
         return prod(self.counts) * self.tile_lines
 
     @property
     def elements(self) -> int:
-        """Elements of the packed tensor."""
+        """The number of elements of the packed tensor."""
         return self.lines * self.panel
 
     @property
     def end(self) -> int:
-        """Elements from the start of the tensor to the end of what is read of it."""
+        """The elements from the start of the tensor to the last one that is read."""
         steps = zip(self.shape, self.strides, strict=True)
         return self.offset + 1 + sum((size - 1) * stride for size, stride in steps)
 
     def piece(self, tile: Sequence[int]) -> int:
-        """The number of a tile, in the order in which they lie, from its number along each dim."""
+        """The place of a tile in the order of packed tiles, from its index along each dim."""
         number = 0
         for dim in self.order:
             number = number * self.counts[dim] + tile[dim]

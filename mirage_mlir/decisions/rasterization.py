@@ -1,4 +1,7 @@
-"""A grid of blocks: how many there may be, and how many start before the next row of them does."""
+"""
+Decides the order in which the blocks of a grid start (CTA rasterization), and how many blocks a
+grid may have.
+"""
 
 from math import ceil
 
@@ -13,10 +16,12 @@ def choose_raster_width(
     grid: tuple[int, int], along: tuple[int, int], together: int, step: int
 ) -> int:
     """
-    Blocks along a grid's first axis that start before those of the second axis go on.
+    The width of the bands in which blocks start: so many along the first axis, then the second
+    advances.
 
-    Blocks that run at a time read tiles of both sides of a matmul; the fewer different ones, the
-    more L2 has. Of so many blocks p lie side by side and `together / p` one behind the other.
+    Concurrent blocks read tiles of both operands of a matmul. The fewer different tiles they read,
+    the more of them L2 serves. Of `together` blocks p are side by side along the first axis and
+    `together / p` along the second.
 
     Args:
         grid: blocks along the two axes; the width divides the first.
@@ -27,7 +32,7 @@ def choose_raster_width(
     """
 
     def read(width: int) -> int:
-        """Bytes of the different tiles that the first blocks read."""
+        """The bytes of the different tiles that concurrent blocks read."""
         widths, more = divmod(min(together, grid[0] * grid[1]), width * grid[1])
         columns = widths * width + min(width, more)
         rows = grid[1] if widths else ceil(more / width)

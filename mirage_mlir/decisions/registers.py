@@ -1,8 +1,5 @@
 """
-Registers of a block's threads, and the warps that copy its tiles, which may give theirs away.
-
-The lowering decides by these functions, and the search's cost model by the same, for all tile
-sizes at once.
+Decides registers per thread, and the number of producer warps, which may give theirs to consumers.
 """
 
 from collections.abc import Iterable
@@ -46,10 +43,10 @@ SUMS_OF_WARPS = MAX_REGISTERS - BESIDE_SUMS
 
 def most_registers(threads: ArrayLike) -> Array:
     """
-    Registers that each thread of a block can have.
+    The most registers that each thread of a block can have.
 
-    A multiprocessor's quarters have a fourth of them each, and warps go round: so one warp more
-    than a multiple of four costs as much as four.
+    Warps are dealt to the four quarters of a multiprocessor, each with a fourth of the registers.
+    So one warp more than a multiple of four costs as much as four.
     """
     quarters = GROUP_WARPS * WARP_THREADS
     together = np.ceil(np.asarray(threads, np.float64) / quarters) * quarters
@@ -57,7 +54,10 @@ def most_registers(threads: ArrayLike) -> Array:
 
 
 def registers_of_consumers(threads: ArrayLike) -> Array:
-    """Registers of each of `threads` that compute, once a group of producers gave theirs back."""
+    """
+    The registers of each of `threads` consumers, once producers have given theirs back
+    (`setmaxnreg`).
+    """
     count = np.asarray(threads, np.float64)
     producers = GROUP_WARPS * WARP_THREADS
     present = count + producers
@@ -67,11 +67,12 @@ def registers_of_consumers(threads: ArrayLike) -> Array:
 
 def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike]) -> Array:
     """
-    Warps that copy the loop's tiles.
+    The number of producer warps: one, or a warpgroup that gives registers back.
 
-    A ninth warp leaves each thread 168, as a quarter of a multiprocessor's serve three warps then:
-    where that is too few, four warps come that give theirs back. On an H200 attention took 4 to
-    12 % longer with these than with one, where one leaves enough.
+    With one producer beside eight consumer warps, a quarter of a multiprocessor's registers serve
+    three warps: 168 per thread. Where consumers need more there are four producer warps, which give
+    theirs back. On an H200 attention took 4 to 12 % longer with four than with one, where one
+    sufficed.
 
     Args:
         threads: that compute.
@@ -86,7 +87,8 @@ def registers_side_by_side(
     threads: ArrayLike, producers: ArrayLike, sums: Iterable[ArrayLike], share: ArrayLike
 ) -> Array:
     """
-    The most of each thread with which so many blocks fit; 0 where that may not be enough.
+    The largest register limit with which `share` blocks fit on a multiprocessor; 0 where that may
+    be too few.
 
     Args:
         threads: that compute.

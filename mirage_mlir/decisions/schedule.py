@@ -1,8 +1,5 @@
 """
-How a block is set up for its tiles: buffers, and how far copies run ahead.
-
-The lowering decides by these functions and numbers, and the search's cost model by the same, for
-all tile sizes at once: what takes arrays does not care which of the two asks.
+Decides pipeline stages, how far copies run ahead, and the shared memory that spreads blocks evenly.
 """
 
 from math import ceil
@@ -76,7 +73,7 @@ empty, it has what could be copied before the previous grid had ended."""
 
 def copy_stages(iteration_bytes: ArrayLike, iterations: ArrayLike) -> Array:
     """
-    Buffers of each tile that a loop loads by `cp.async`: the fewest that keep enough on their way.
+    The pipeline stages of a loop with `cp.async`: the fewest that keep enough bytes in flight.
 
     Args:
         iteration_bytes: of the tiles of one iteration.
@@ -96,7 +93,7 @@ def may_double_buffer(
     before: ArrayLike, after: ArrayLike, shared_bytes: ArrayLike, target: Target
 ) -> Mask:
     """
-    Whether what the loop computes gets two buffers of its own.
+    Whether the tiles that the loop computes are double-buffered.
 
     Args:
         before: stages of the tiles that the loop loads where it has one.
@@ -109,7 +106,7 @@ def may_double_buffer(
 
 
 def side_by_side(blocks: ArrayLike, cluster: ArrayLike, target: Target) -> Array:
-    """Blocks of a grid that each multiprocessor gets, where they are spread evenly."""
+    """The blocks of a grid on each multiprocessor, if they are spread evenly."""
     large = np.asarray(cluster) >= LARGE_CLUSTER
     places = np.where(large, target.sm_count_in_clusters, target.sm_count)
     return np.ceil(np.asarray(blocks) / np.maximum(1, places))
@@ -123,11 +120,11 @@ def pipeline_stages(
     target: Target,
 ) -> Array:
     """
-    Buffers of each tile that a loop loads with tensor copies: all that there is room for.
+    The pipeline stages of a loop with TMA producers: as many as fit in shared memory.
 
-    Unlike `cp.async` of the threads that compute, a producer fills a buffer as soon as it is free.
-    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each
-    block, 15.0 with 123 and 14.4 with 164, where the next kernel's blocks start when others end.
+    A producer refills a buffer as soon as it is free, while with `cp.async` computing threads do.
+    On an H200 a matmul of 16 rows that read 50 MB took 15.8 us with 74 KB of buffers in each block,
+    15.0 with 123 KB, and 14.4 with 164 KB, where blocks of the next kernel start when others end.
 
     Args:
         iteration_bytes: of the tiles of one iteration.
@@ -149,13 +146,12 @@ def pipeline_stages(
 
 def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
     """
-    Iterations of a loop of which the tiles that need not wait for the previous grid are on their
-    way.
+    The iterations whose available tiles are copied at once, before the previous grid has ended.
 
-    Where iterations are large, one that is left out may keep device memory idle, and one too many
-    may delay what is waited for. The former is worse where a call before has to end (a matmul took
-    13.8 us with 32 KB, 13.5 with 64), the latter where a small kernel of the same function has (Q,
-    K and V 15.0 and 15.3 us).
+    With one iteration too few device memory may idle; with one too many, tiles that must wait for
+    the previous grid queue behind. The former costs more where the previous call has to end (a
+    matmul took 13.8 us with 32 KB in flight, 13.5 with 64), the latter behind a small kernel of the
+    same function (Q, K and V took 15.0 us and 15.3).
 
     Args:
         iteration_bytes: of such tiles of one iteration.
@@ -168,7 +164,7 @@ def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
 
 def iterations_ahead(iteration_bytes: int, iterations: int, share: int) -> int:
     """
-    Iterations of a loop of which the tiles may be on their way, once the first buffers are used up.
+    The iterations whose copies are in flight, once the first buffers have been used.
 
     Args:
         iteration_bytes: of the tiles of one iteration, as far as they come from device memory.
@@ -182,11 +178,12 @@ def iterations_ahead(iteration_bytes: int, iterations: int, share: int) -> int:
 
 def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
     """
-    Whether a grid is spread evenly, wherever there is room for its blocks first.
+    Whether the blocks of a grid are spread evenly, in whatever order they are placed.
 
-    That is so where a multiprocessor has memory for no more blocks than it gets (`share`). Then
-    they may be placed while the previous grid still runs; else some multiprocessors would get
-    several and others none: a matmul of 192 blocks took 19.3 us then, and 16.8 in turn.
+    They are if a multiprocessor has shared memory for no more blocks than its even share. Only then
+    may they be placed while the previous grid still runs; else some multiprocessors would get
+    several blocks and others none: a matmul of 192 blocks took 19.3 us that way, and 16.8 after the
+    previous grid.
     """
     needed = np.asarray(shared_bytes) + RESERVED_BYTES
     return np.floor(target.shared_memory_per_sm / needed) <= share
@@ -194,12 +191,12 @@ def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:
 
 def occupancy_limit_bytes(share: int, target: Target) -> int:
     """
-    Shared memory of which a multiprocessor has enough for `share` blocks and not for one more.
+    The shared memory per block with which a multiprocessor holds `share` blocks and not one more.
 
-    A kernel that starts while the previous grid runs is placed where there is room: all of it on
-    the few multiprocessors that the other left free. Attention whose second kernel has 512 small
-    blocks took 9.1 us on an H200 so, and 5.7 with as many on each; with more than eight there was
-    nothing to gain: then it is 0, and a launch asks for what the kernel needs.
+    A kernel that starts while the previous grid runs is placed on the few multiprocessors that are
+    free. Attention whose second kernel has 512 small blocks took 9.1 us on an H200 that way, and
+    5.7 spread evenly. With a share above eight nothing was gained: then it is 0, and a launch asks
+    for what the kernel needs.
     """
     if share > MAX_EVEN_SHARE:
         return 0
@@ -208,12 +205,12 @@ def occupancy_limit_bytes(share: int, target: Target) -> int:
 
 
 def bytes_beside(shared_bytes: int, share: int, target: Target) -> int:
-    """Shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
+    """The shared memory that a block may have beside `share` blocks with `shared_bytes` each."""
     taken = share * (shared_bytes + RESERVED_BYTES) + RESERVED_BYTES
     left = target.shared_memory_per_sm - taken
     return max(0, left // SHARED_STEP * SHARED_STEP)
 
 
 def mbarrier_bytes(stages: int) -> int:
-    """Bytes of the transaction barriers of a loop with so many buffers of each tile."""
+    """The bytes of the mbarriers of a loop with so many pipeline stages."""
     return BUFFER_BARRIERS * stages * MBARRIER_BYTES

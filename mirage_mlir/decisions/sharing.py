@@ -1,9 +1,4 @@
-"""
-How the warps of a block, or its warpgroups, share a matmul of tiles.
-
-The lowering decides by these functions for one matmul, and the search's cost model by the same for
-all tile sizes at once: arrays have an entry for each.
-"""
+"""Decides how the warps or warpgroups of a block share a matmul of tiles."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -38,7 +33,7 @@ POWERS = (1, 2, 4, 8, 16)
 
 
 class Split(NamedTuple):
-    """Warps, or warpgroups, along the rows, columns and depth of a matmul."""
+    """The number of warps, or warpgroups, along the rows, columns and depth of a matmul."""
 
     down: Array
     across: Array
@@ -52,10 +47,10 @@ def split_warps(
     rows: ArrayLike, columns: ArrayLike, depth: ArrayLike, warps: ArrayLike, may_split: bool
 ) -> Split:
     """
-    The split over single warps (`mma.sync`) with the least work for each warp.
+    The split over warps (`mma.sync`) with the least work for each warp.
 
-    Work is counted in instructions of one iteration of the loop: one `mma.sync` for each fragment,
-    one `ldmatrix` for a left fragment and half of one for a right fragment.
+    Work is counted in instructions of one iteration: one `mma.sync` for each fragment of the
+    result, one `ldmatrix` for a left fragment, and half of one for a right fragment.
 
     Args:
         rows: of the tile.
@@ -91,7 +86,7 @@ class Lines(NamedTuple):
     """
     How an operand of a warpgroup's matmul lies in shared memory.
 
-    Its outer side are rows of the left operand, columns of the right one.
+    Its outer side is the rows of a left operand, or the columns of a right one.
     """
 
     length: ArrayLike
@@ -100,7 +95,7 @@ class Lines(NamedTuple):
     """Whether neighbours lie along the depth, else along the outer side."""
 
     def can_split(self, outer: Array, depth: Array, count: ArrayLike, deep: Array) -> Mask:
-        """Whether parts of these sizes, in elements, each start a run of lines of their own."""
+        """Whether parts of these sizes, in elements, are whole lines, or divide a line evenly."""
         length = np.maximum(self.length, 1)
         part = np.maximum(np.where(self.along_depth, depth, outer), 1)
         parts = np.where(self.along_depth, deep, count)
@@ -116,9 +111,10 @@ def split_groups(
     """
     The split over warpgroups (`wgmma`) along the instruction's rows, its columns, and the depth.
 
-    The one that reads least from shared memory, then the one with the fewest instructions for each
-    warpgroup: all of them use the same tensor cores. None fits where a warpgroup has more partial
-    sums than its threads have registers, or the sizes cannot be cut so.
+    It is the split that reads least from shared memory; of equal ones, that with the fewest
+    instructions for each warpgroup, since all warpgroups share the tensor cores. A split does not
+    fit if it does not divide the sizes, or if the accumulators need more registers than threads
+    have.
 
     Args:
         sizes: rows (a multiple of 64), columns (of 8) and depth (of 16) of the instruction's
@@ -157,10 +153,10 @@ def split_warp_chain(
     sizes: tuple[ArrayLike, ArrayLike, ArrayLike], widths: Sequence[ArrayLike], warps: ArrayLike
 ) -> Split:
     """
-    The split of a chain of matmuls over single warps with the least work for each of them.
+    The split of a chain of matmuls over warps with the least work for each warp.
 
-    Of equal work the one with the fewest warps along the columns: these have partial sums of the
-    other matmuls, which they bring together after the loop.
+    Of equal ones it is that with the fewest warps along the columns: these hold partial sums of the
+    other matmuls, which are added up after the loop.
 
     Args:
         sizes: rows, columns and depth of the first matmul; its columns are the others' depth.

@@ -1,9 +1,4 @@
-"""
-How many threads of a block compute.
-
-The lowering decides by these functions, and the search's cost model by the same, for all tile
-sizes at once.
-"""
+"""Decides how many threads of a block compute."""
 
 from collections.abc import Sequence
 
@@ -33,13 +28,15 @@ MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
 
 
 def elementwise_threads(elements: ArrayLike) -> Array:
-    """Threads of a block without matmuls, by the elements of its largest tile."""
+    """The threads of a block without matmuls, by the elements of its largest tile."""
     share = np.ceil(np.asarray(elements) / ELEMENTS_PER_THREAD)
     return np.clip(2 ** np.ceil(np.log2(share)), MIN_THREADS, MAX_THREADS)
 
 
 def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
-    """Threads of a block with matmuls that are in no chain, by the rows and columns of each."""
+    """
+    The threads of a block whose matmuls are in no chain, by the rows and columns of each matmul.
+    """
     accumulators = np.float64(0)
     for rows, columns in matmuls:
         fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
@@ -58,10 +55,10 @@ def chain_threads(
     target: Target,
 ) -> Array:
     """
-    Threads of a block whose matmuls are all in chains; 0 where they cannot be.
+    The threads of a block whose matmuls are all in chains; 0 where they cannot be.
 
-    Warps have as many rows as they can: so they read the right sides less often. Warpgroups have
-    64 where a block has more: theirs are one matmul, and each leaves registers to the others.
+    Warps take as many rows as they can, so that they read right operands less often. Warpgroups
+    take 64 rows each where a block has more: each then computes whole matmuls of its rows.
 
     Args:
         rows: the most of a matmul.

@@ -1,8 +1,8 @@
 """
-The warpgroup matmuls on sm_90a: where they keep sums, and how they find their operands.
+The layouts of warpgroup matmuls (`wgmma`): accumulators in registers, operands in shared memory.
 
-A `wgmma` is computed by a warpgroup: four warps, 64 rows, any multiple of 8 columns up to 256, 16
-of depth at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions", its
+A `wgmma` is computed by a warpgroup of four warps: 64 rows, a multiple of 8 columns up to 256, a
+depth of 16 at a time. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions",
 sections "Register fragments" and "Shared memory matrix layout"; the canonical layouts are written
 out in CUTLASS, `include/cute/arch/mma_sm90_desc.hpp`.
 """
@@ -71,10 +71,10 @@ def wgmma_result(
     rows: int, columns: int, groups: Groups, *, swapped: bool = False
 ) -> RegisterLayout:
     """
-    The sums of a tile's matmul; `swapped` where the tile's columns are the instruction's rows.
+    The register layout of a tile's accumulators; with `swapped` the tile is computed transposed.
 
-    The thread index is lane, warp, then groups along columns, depth and rows, lowest first; each
-    count is a power of two. Groups along the depth hold parts of one sum.
+    The thread index consists of lane, warp, then warpgroups along columns, depth and rows, lowest
+    first; each count is a power of two. Warpgroups along the depth hold partial sums.
     """
     down, across, deep = groups
     heights = (COLUMN_STEP, WGMMA_ROWS) if swapped else (WGMMA_ROWS, COLUMN_STEP)
@@ -99,11 +99,11 @@ def _turned(place: Position, swapped: bool) -> Position:
 @dataclass(frozen=True)
 class OperandTile:
     """
-    One side of a matmul in shared memory, as descriptors speak of it.
+    An operand of a matmul in shared memory, as a `wgmma` descriptor describes it.
 
     Its two sides are the outer one (rows of the left operand, columns of the right one) and the
     depth. In shared memory neighbours lie along one of them, in lines of `swizzle` bytes; 8 lines
-    are an atom, in which 16-byte pieces change places.
+    are an atom, within which the swizzle permutes pieces of 16 bytes.
 
     Args:
         swizzle: bytes of a line.
@@ -117,7 +117,7 @@ class OperandTile:
 
     @property
     def pitch(self) -> int:
-        """Elements of a line."""
+        """The elements of a line."""
         return self.swizzle // ITEM_BYTES
 
     @property
@@ -125,9 +125,9 @@ class OperandTile:
         """
         The descriptor of a tile at address 0.
 
-        The leading distance is the one between panels where neighbours lie along the outer side,
-        and unused else: an instruction's 16 of depth lie in one line. The stride is the one
-        between atoms.
+        The leading distance is that between panels where neighbours lie along the outer side; else
+        it is unused, as the depth of 16 of an instruction lies in one line. The stride is the
+        distance between atoms.
         """
         leading = 1 if self.along_depth else self.panel * ITEM_BYTES // ADDRESS_UNIT
         stride = SWIZZLED_LINES * self.swizzle // ADDRESS_UNIT
@@ -138,7 +138,7 @@ class OperandTile:
         )
 
     def start(self, outer: int, depth: int) -> int:
-        """Elements, before the swizzle, from the tile's start to what starts at these places."""
+        """The elements, before the swizzle, from the start of the tile to a place in it."""
         line, at = (outer, depth) if self.along_depth else (depth, outer)
         return at // self.pitch * self.panel + line * self.pitch + at % self.pitch
 
@@ -161,9 +161,9 @@ def operand_tile(layout: SharedLayout, *, depth_along_columns: bool) -> OperandT
 
 def registers_for_chain(groups: int, *, looped: bool) -> int:
     """
-    Registers of a thread for the sums of a chain's matmuls, in a block of so many warpgroups.
+    The registers of a thread for the accumulators of a chain, in a block of so many warpgroups.
 
-    Beside a loop (`looped`) there may be other warps, which copy its tiles.
+    Beside a loop (`looped`) there may be producer warps, which copy its tiles.
     """
     registers = registers_of_consumers if looped else most_registers
     return min(MAX_FRAGMENT_REGISTERS, int(registers(groups * GROUP_THREADS)) - OTHER_REGISTERS)

@@ -70,11 +70,16 @@ def cache_folder() -> Path | None:
 
 
 def cache_bytes() -> int:
-    """The size of all files up to which nothing is removed."""
-    try:
-        return max(0, int(os.environ.get(SIZE_VARIABLE, "")))
-    except ValueError:
-        return DEFAULT_BYTES
+    """
+    The size of all files up to which nothing is removed.
+
+    Raises:
+        ValueError: the environment has something else in its place.
+    """
+    given = os.environ.get(SIZE_VARIABLE, "").strip()
+    if given and not given.isdecimal():
+        raise ValueError(f"{SIZE_VARIABLE} is a number of bytes, not '{given}'")
+    return int(given) if given else DEFAULT_BYTES
 
 
 @cache
@@ -257,8 +262,10 @@ def open_cache() -> Cache:
     What the environment names: a folder, and before others a server.
 
     Raises:
-        ValueError: the server is none; the message says what is wrong.
+        ValueError: the server is none, or the size is no number; the message says what is wrong.
     """
+    # Before anything is searched for.
+    cache_bytes()
     address = os.environ.get(SERVER_VARIABLE)
     if not address:
         return Cache(cache_folder())

@@ -8,6 +8,7 @@ data and text, nothing that runs when it is read. The same entries are the same 
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from mirage_mlir.driver.cache import Cache, is_name, is_whole
@@ -21,22 +22,43 @@ FORMAT, VERSION = "mirage-cache", 1
 MOST_ENTRIES = 100_000
 
 
-def exported(cache: Cache, keys: Sequence[str] = ()) -> bytes:
+@dataclass(frozen=True)
+class Export:
+    """Entries as one file, and the names of those that are damaged and left out."""
+
+    data: bytes
+    entries: int
+    damaged: list[str]
+
+
+def exported(cache: Cache, keys: Sequence[str] = ()) -> Export:
     """
-    The entries of a cache as one file; those that are damaged are left out.
+    The entries of a cache as one file.
 
     Args:
         cache: with its server, where it has one.
         keys: how the keys begin of those that are wanted; all where there are none.
+
+    Raises:
+        ValueError: no entry begins with one of `keys`.
     """
+    names = sorted(cache.names())
+    for key in keys:
+        if not any(name.startswith(key) for name in names):
+            raise ValueError(f"there is no entry whose key begins with '{key}'")
     entries: dict[str, bytes] = {}
-    for name in sorted(cache.names()):
-        wanted = not keys or name.startswith(tuple(keys))
-        if wanted and (data := cache.read(name)) is not None and is_whole(name, data):
+    damaged: list[str] = []
+    for name in names:
+        if keys and not name.startswith(tuple(keys)):
+            continue
+        if (data := cache.read(name)) is not None and is_whole(name, data):
             entries[name] = data
+        else:
+            damaged.append(name)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in entries.items()}
     contents = {"format": FORMAT, "version": VERSION, "sha256": digests}
-    return packed({CONTENTS: json.dumps(contents, indent=1).encode(), **entries})
+    data = packed({CONTENTS: json.dumps(contents, indent=1).encode(), **entries})
+    return Export(data, len(entries), damaged)
 
 
 def imported(cache: Cache, data: bytes) -> tuple[int, int]:

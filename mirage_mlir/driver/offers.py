@@ -1,6 +1,6 @@
 """What the passes of a search wrote into a module, as offers with their reports."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import func
@@ -15,6 +15,7 @@ from mirage_mlir.passes.partition_program import PartitionProgramPass
 from mirage_mlir.passes.superoptimize import SuperoptimizePass
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.structures import spread
 
 
 def offers_in(module: ModuleOp, reports: Sequence[SearchReport]) -> dict[str, list[Offer]]:
@@ -83,3 +84,10 @@ def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer
     # Of a function that has graphs alone nothing is searched.
     itself = Offer(function.clone(), True, SearchReport(name, target, alone=True))
     yield from offers_in(module, named).get(name, [itself])
+
+
+def to_time(found: Iterable[Offer], count: int) -> list[Offer]:
+    """At most `count` offers of those that were found, the best in the model first, to be timed."""
+    return spread(
+        found, count, lambda offer: offer.search.structure, lambda offer: offer.search.modelled
+    )

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.machine import Machine, this_machine
-from mirage_mlir.driver.offers import offers
+from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import function_named
@@ -55,7 +55,7 @@ def optimize(
         return superoptimize_function(module, name, options, known)
     if not found:
         found = list(offers(reference, options.target, options.effort()))
-    return profiler.settle(module, name, found[: options.top_k])
+    return profiler.settle(module, name, to_time(found, options.top_k))
 
 
 def remembered(

@@ -6,11 +6,11 @@ from io import StringIO
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
-from mirage_mlir.bridge.linalg_text import in_generic_form
+from mirage_mlir.bridge.linalg_text import in_generic_form, place_of, upstream_form
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 from mirage_mlir.dialects import get_all_dialects
 from mirage_mlir.parsing import LocatingParser
@@ -26,6 +26,25 @@ def compiler_context() -> Context:
     return context
 
 
+def read_program(
+    context: Context, text: str, name: str, *, implicit_module: bool = True
+) -> ModuleOp:
+    """
+    The module that `text` is, not verified. What xDSL does not read, upstream's bindings may.
+
+    Raises:
+        ParseError: neither reads it; `place_of` says where.
+        PassFailure: it has StableHLO or linalg and is no valid module.
+    """
+    generic = in_generic_form(text, name)
+    try:
+        return LocatingParser(context, generic, name).parse_module(implicit_module)
+    except ParseError:
+        if generic != text or (other := upstream_form(text, name)) is None:
+            raise
+    return LocatingParser(context, other, name).parse_module(implicit_module)
+
+
 def parse_program(text: str, name: str) -> ModuleOp:
     """
     The module that `text` is, verified; `name` is what diagnostics call the file.
@@ -34,10 +53,9 @@ def parse_program(text: str, name: str) -> ModuleOp:
         DiagnosticException: the text is not a valid program; the message says where and why.
     """
     try:
-        parser = LocatingParser(compiler_context(), in_generic_form(text, name), name)
-        module = parser.parse_module()
+        module = read_program(compiler_context(), text, name)
     except ParseError as error:
-        place = error.span.get_location()
+        place = place_of(error, text)
         raise PassFailure(Diagnostic(Severity.ERROR, error.msg, *place)) from error
     verify(module)
     return module
@@ -71,5 +89,7 @@ def alone(function: func.FuncOp, name: str | None = None) -> ModuleOp:
 def text_of(module: ModuleOp) -> str:
     """`module` as mirage-opt prints it."""
     stream = StringIO()
-    Printer(stream=stream).print_op(module)
+    printer = Printer(stream=stream)
+    printer.print_op(module)
+    printer.print_metadata([Builtin])
     return stream.getvalue().rstrip("\n") + "\n"

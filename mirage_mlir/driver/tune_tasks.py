@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.driver.bench import Reading
 from mirage_mlir.driver.choose import Offer, TimedCandidate
-from mirage_mlir.driver.offers import offers
+from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import verified_best
 from mirage_mlir.driver.remembered import offers_read, offers_written
@@ -125,7 +124,7 @@ def search(task: Task) -> list[OfferText] | Failed:
     try:
         reference = function_named(parse_program(task.program, task.name), task.name)
         found = offers(reference, options.target, options.effort())
-        return [OfferText.of(offer) for offer in islice(found, options.top_k)]
+        return [OfferText.of(offer) for offer in to_time(found, options.top_k)]
     except DiagnosticException as error:
         return _said(error)
 

@@ -1,4 +1,4 @@
-"""Whether two functions compute the same, and how accurately: proofs, random tests, verdicts."""
+"""Equivalence of two functions: proofs by normal forms, random tests, the floating-point gate."""
 
 from mirage_mlir.equivalence.check import Verifier, check_equivalence
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Verdict

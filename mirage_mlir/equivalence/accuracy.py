@@ -1,4 +1,6 @@
-"""How accurate a candidate is: which elements the floating-point gate looks at, and its answer."""
+"""
+Measures how accurate a candidate is, and decides which elements the floating-point gate computes.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ GATE_LABELS = (64, 16, 8, 4, 2, 1)
 
 class Accuracy:
     """
-    The floating-point gate for one candidate.
+    Runs the floating-point gate for one candidate.
 
     Args:
         known: of the reference.
@@ -81,7 +83,10 @@ class Accuracy:
         return self._window_losses() if gate is None else gate.losses(self.candidate)
 
     def _window_losses(self) -> list[Loss] | None:
-        """The errors on adjacent elements; None where they need others, or all are too many."""
+        """
+        The errors on a window of adjacent elements; None where these need others, or the window is
+        too large.
+        """
         random = np.random.default_rng([self.seed, 7])
         dims = window(self.reference, WINDOW, random)
         if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
@@ -93,7 +98,7 @@ class Accuracy:
             return None
 
     def gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
-        """The gate on as many adjacent labels as take little time, or less than the most."""
+        """The gate on as many adjacent labels as fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
         kinds = kinds_of(self.reference, exponentials=self.exponentials)
         found = [

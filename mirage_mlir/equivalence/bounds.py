@@ -1,9 +1,9 @@
 """
-How likely different functions are to pass random tests.
+Bounds the probability that different functions pass random tests.
 
-Let an element of a result be wrong, and D be the difference there: a quotient of polynomials in
-inputs, in results of random functions, and in exponentials. It hides if the numerator of D is zero
-modulo all primes that were drawn. Modulo one prime that happens
+Let an element of a result be wrong, and let D be the difference: a quotient of polynomials in
+inputs, in results of random functions, and in exponentials. A test does not see it if the numerator
+of D is zero modulo all primes that were drawn. Modulo one prime that happens
 
 * if the prime divides all coefficients of the numerator: of numbers below 2^B fewer than B / 25 of
   the 73,658 primes are divisors (`primes`);
@@ -48,7 +48,9 @@ HOPELESS = 1 << 40
 
 @dataclass(frozen=True)
 class Bound:
-    """The probability, at most, that a wrong function passes all tests, and why."""
+    """
+    An upper bound on the probability that a wrong function passes all tests, with its reasons.
+    """
 
     probability: float
     theorem: str
@@ -56,7 +58,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What both functions did in a test."""
+    """What both functions did in a test, as far as the bound depends on it."""
 
     lanes: int
     """Primes."""
@@ -80,7 +82,7 @@ class Evidence:
     """How many maxima there are."""
 
     def pairs(self, count: int) -> float:
-        """The pairs, at most, of so many on the way to one element of both functions."""
+        """An upper bound on the pairs of arguments on the way to one element of both functions."""
         return min(count, max(2, self.difference.calls)) ** 2 / 2
 
 
@@ -102,7 +104,7 @@ def bound_of(evidence: Evidence) -> Bound:
 
 
 def lanes_needed(evidence: Evidence) -> int:
-    """With how many primes the bound would be enough, if any number suffices below 8."""
+    """The number of primes with which the bound suffices; None if no number below 8 does."""
     for lanes in range(evidence.lanes, 8):
         if bound_of(replace(evidence, lanes=lanes)).probability <= ENOUGH:
             return lanes
@@ -110,7 +112,7 @@ def lanes_needed(evidence: Evidence) -> int:
 
 
 def _chance(height: Height, evidence: Evidence) -> float:
-    """The probability, at most, that a value other than zero is zero modulo one prime."""
+    """An upper bound on the probability that a nonzero value is zero modulo one prime."""
     terms = height.exponentials * evidence.spread
     if not max(height.degree, terms, height.bits) < HOPELESS:
         return 1.0

@@ -1,11 +1,11 @@
 """
-Whether a candidate computes what a reference computes, and as accurately.
+Checks whether a candidate computes what a reference computes, and as accurately.
 
-There are two arguments for equality, which share no code: normal forms, and random tests at the
-true shapes in which every input element is a variable of its own. One suffices. Functions that
-differ in a test are different where f64 shows it, too, or where nothing but arithmetic is in them;
-otherwise a law that tests do not know may make them equal. Equal functions pass the floating-point
-gate, or are called inaccurate.
+There are two independent arguments for equality, which share no code: normal forms, and random
+tests at the true shapes, in which every input element is a variable of its own. One of them
+suffices. Functions that differ in a test are different if f64 shows it, too, or if they consist of
+arithmetic alone; otherwise a law that tests do not know may make them equal. Equal functions must
+pass the floating-point gate; else they are inaccurate.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def check_equivalence(
 @dataclass
 class Verifier:
     """
-    Comparisons of any number of candidates with one reference, which must not change meanwhile.
+    Compares any number of candidates with one reference, which must not change meanwhile.
 
-    What does not depend on a candidate is computed once. A report is the same as if its candidate
-    were the only one.
+    What depends on the reference alone is computed once. A report does not depend on earlier
+    candidates.
     """
 
     reference: FuncOp
@@ -63,9 +63,9 @@ class Verifier:
 
     def compare(self, candidate: FuncOp, budget: float | None = None) -> EquivalenceReport:
         """
-        Whether a candidate computes what the reference does, and as accurately.
+        Compare one candidate with the reference: equality, and accuracy.
 
-        `budget` is for random tests of this candidate, if it is not that of all.
+        `budget` is the time for random tests of this candidate, if it differs from that of all.
         """
         start = time.perf_counter()
         if self.reference.function_type != candidate.function_type:
@@ -78,11 +78,11 @@ class Verifier:
         return replace(report, seconds=time.perf_counter() - start)
 
     def losses(self, candidate: FuncOp) -> list[Loss] | None:
-        """A candidate's rounding errors alone; None where the program is too large."""
+        """The rounding errors of a candidate; None where the program is too large."""
         return self._comparison(candidate, self.budget).accuracy.losses()
 
     def float_difference(self, candidate: FuncOp) -> str | None:
-        """Where f64 tells a candidate from the reference; None where it does not."""
+        """A report where f64 tells a candidate from the reference; else None."""
         report = self._comparison(candidate, self.budget).float_difference()
         return None if report is None else str(report)
 

@@ -42,7 +42,7 @@ LABELS = (4, 3, 2, 1)
 
 
 class _Compared(NamedTuple):
-    """What random tests found, and on what."""
+    """The outcome of random tests, and the elements that they computed."""
 
     outcome: Outcome
     dims: Dims
@@ -52,7 +52,7 @@ class _Compared(NamedTuple):
 
 
 class CandidateComparison:
-    """One comparison of two functions."""
+    """Compares two functions, step by step."""
 
     def __init__(self, known: Known, candidate: FuncOp, tests: int, budget: float):
         self.known = known
@@ -68,7 +68,7 @@ class CandidateComparison:
         self.accuracy = Accuracy(known, candidate, self.slabs, exponentials=bool(self.exponential))
 
     def report(self) -> EquivalenceReport:
-        """All steps, as far as they are needed."""
+        """The report; steps that are not needed are left out."""
         proof = prove(*self.functions)
         found = self._compared()
         try:
@@ -81,7 +81,9 @@ class CandidateComparison:
             return self._undecided(str(error))
 
     def _tests(self, found: _Compared, proof: Proof) -> Tests:
-        """Tests that were passed; without a proof they do not count where they see too little."""
+        """
+        The passed tests; without a proof they do not count where they may miss an undefined value.
+        """
         undefined = None if proof.proved else undefined_operation(self.candidate)
         if undefined is not None:
             return Tests(reason=f"tests do not see where {undefined}")
@@ -92,7 +94,7 @@ class CandidateComparison:
     # Equal functions
 
     def _judged(self, proof: Proof, tests: Tests, *remarks: str) -> EquivalenceReport:
-        """Whether arguments suffice, and whether the candidate is accurate."""
+        """The verdict: whether arguments suffice, and whether the candidate is accurate."""
         if not (proof.proved or tests.counts):
             floats = self.float_difference()
             if floats is not None:
@@ -118,7 +120,7 @@ class CandidateComparison:
     # Random tests
 
     def _compared(self) -> _Compared | str:
-        """What random tests find; or why there are none."""
+        """The outcome of random tests, or the reason why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
         everything = 2 * seconds(self.reference, lanes, [], 1)
         affordable = everything <= self.budget and self._fits(lanes, [], 1)
@@ -140,7 +142,7 @@ class CandidateComparison:
 
     def _compared_on_slabs(self, lanes: int) -> _Compared | str:
         """
-        The same on some labels of each class.
+        The outcome on some labels of each class.
 
         Raises:
             NotClosed: the candidate needs other indices than these labels have.
@@ -155,7 +157,7 @@ class CandidateComparison:
         return _Compared(self._outcome(dims), dims, scope)
 
     def _fits(self, lanes: int, slabs: Sequence[Slab], labels: int) -> bool:
-        """Whether residues of a value are few enough for memory."""
+        """Whether the residues of the largest value fit in memory."""
         return lanes * most_elements(self.reference, slabs, labels) <= MOST_RESIDUES
 
     def _too_much(self, estimate: float) -> str:
@@ -165,11 +167,11 @@ class CandidateComparison:
 
     @property
     def _lanes(self) -> int:
-        """Modulo how many primes functions are compared first of all."""
+        """The number of primes of the first tests."""
         return max(self.tests, EXPONENTIAL_LANES if self.exponential else LANES)
 
     def _labels(self, lanes: int) -> tuple[int, float]:
-        """How many labels of each class are computed, and the seconds that takes."""
+        """The number of labels of each class that are computed, and the seconds that this takes."""
         found = [
             (labels, 2 * seconds(self.reference, lanes, self.slabs, labels))
             for labels in LABELS
@@ -178,7 +180,7 @@ class CandidateComparison:
         return next((each for each in found if each[1] <= AT_ONCE), found[-1])
 
     def _outcome(self, dims: Dims) -> Outcome:
-        """Random tests, modulo as many primes as the bound needs."""
+        """The outcome of random tests, modulo as many primes as the bound needs."""
         lanes = self._lanes
         outcome = self._tested(dims, lanes)
         needed = lanes_needed(outcome.evidence)
@@ -201,7 +203,9 @@ class CandidateComparison:
     # Functions that differ in a test
 
     def _differs(self, outcome: Outcome, dims: Dims, proof: Proof) -> EquivalenceReport:
-        """Functions that differ modulo primes: what f64 and normal forms say about it."""
+        """
+        The report on functions that differ modulo primes, with the answers of f64 and normal forms.
+        """
         evidence = outcome.evidence
         exact = not (evidence.keyed or evidence.exponentials)
         if proof.proved and not exact:
@@ -241,7 +245,7 @@ class CandidateComparison:
 
 
 def _scope(slabs: Sequence[Slab], labels: int) -> str:
-    """How much of each slab axis is computed."""
+    """The part of each slab axis that is computed, in words."""
     parts: list[str] = []
     for slab in slabs:
         count = sum(len(each) for each in slab.classes)

@@ -1,4 +1,4 @@
-"""What a comparison of two functions came to, for people and for machines."""
+"""The report on a comparison of two functions, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_COMPARED = Proof(False, "not compared")
 
 
 class Verdict(Enum):
-    """What a comparison came to."""
+    """The outcome of a comparison."""
 
     EQUAL = "equal"
     """Proved or tested, and accurate."""
@@ -30,7 +30,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Tests:
-    """What random tests came to."""
+    """The outcome of random tests."""
 
     passed: bool = False
     """Whether all elements that were computed are equal."""
@@ -45,7 +45,10 @@ class Tests:
 
     @property
     def counts(self) -> bool:
-        """Whether functions that pass are equal, but for a probability of 1e-9."""
+        """
+        Whether tests count as an argument: a wrong function passes them with a probability below
+        1e-9.
+        """
         return self.passed and self.bound <= ENOUGH
 
     def __str__(self) -> str:
@@ -94,7 +97,7 @@ class EquivalenceReport:
 
     @property
     def headline(self) -> str:
-        """What a report on a result says of it."""
+        """The verdict in one line."""
         if self.verdict is Verdict.EQUAL:
             return f"{VERIFIED}: {self}"
         return f"{NOT_VERIFIED}: {self.verdict.value}: {self}"
@@ -107,7 +110,7 @@ class EquivalenceReport:
 
     @property
     def worst(self) -> Loss | None:
-        """The loss that is largest against its tolerance."""
+        """The error that is largest relative to its tolerance."""
         return max(self.losses, key=lambda loss: loss.error / loss.tolerance, default=None)
 
     def __str__(self) -> str:
@@ -184,7 +187,7 @@ Noted = Callable[[Comparison], None]
 
 
 def not_noted(comparison: Comparison) -> None:
-    """For those who want a result, and not how it was compared."""
+    """Ignores the reports of comparisons."""
 
 
 def _loss_text(loss: Loss | None) -> str:

@@ -1,4 +1,4 @@
-"""Residues put together along an axis."""
+"""Concatenation of residues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mirage_mlir.interpreters.domain import joined
 def concatenated(
     parts: Sequence[Residues], axis: int, leaves_of: Callable[[Residues], Leaves]
 ) -> Residues:
-    """The arrays one after the other along an axis; `leaves_of` says what one is the maximum of."""
+    """The arrays one after the other along an axis; `leaves_of` gives the words of maxima."""
     shapes = [part.shape for part in parts]
     height = parts[0].height
     for part in parts[1:]:

@@ -1,11 +1,10 @@
 """
 Comparisons and selections of residues.
 
-Whole numbers that no input changes, indices and what is computed of them, are known beside their
-residues: comparisons of them are exact. A comparison of data is a random residue that x and y
-determine, and a selection by it is `y + c (x - y)`: what is equal as a polynomial in c is equal for
-c = 0 and for c = 1. A comparison with the maximum over nothing, and a selection of it by data, is
-refused.
+Integers that do not depend on inputs, such as indices, are kept beside their residues, so that
+comparisons of them are exact. A comparison of data is a random residue c, a function of x and y,
+and a selection by it is `y + c (x - y)`: two polynomials in c that are equal are equal for c = 0
+and c = 1. Comparisons with a maximum over no elements, and selections of it by data, are refused.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ Operation = Callable[[Exact, Exact], Exact]
 
 
 def known(x: Residues, y: Residues, operation: Operation) -> Exact | None:
-    """A sum or product of whole numbers that are known; None if it is not known, or too large."""
+    """
+    The sum or product of known integers; None if one is not known, or the result is too large.
+    """
     if x.exact is None or y.exact is None:
         return None
     found = operation(x.exact, y.exact)
@@ -39,14 +40,14 @@ def known(x: Residues, y: Residues, operation: Operation) -> Exact | None:
 
 
 def compared(predicate: str, x: Residues, y: Residues) -> NDArray[np.bool_] | None:
-    """Where a comparison of whole numbers holds; None if they are not known."""
+    """Where a comparison of known integers holds; None if they are not known."""
     if x.exact is None or y.exact is None:
         return None
     return COMPARISONS[predicate](x.exact, y.exact)
 
 
 def simplified(predicate: str, x: Residues, y: Residues) -> tuple[bool, str, Residues, Residues]:
-    """Whether a comparison is the negation of another one, and that: `lt` or `eq`."""
+    """Reduces a comparison to `lt` or `eq`; with it whether the result is negated."""
     match predicate:
         case "le" | "gt":
             return predicate == "le", "lt", y, x
@@ -59,7 +60,7 @@ def simplified(predicate: str, x: Residues, y: Residues) -> tuple[bool, str, Res
 
 
 def together(predicate: str, x: Words, y: Words) -> Words:
-    """Words for pairs of values; whether they are equal does not depend on their order."""
+    """A word for each pair of values, the same in either order."""
     return x + (y if predicate == "eq" else mix(y))
 
 
@@ -70,7 +71,7 @@ def agree(x: Residues, y: Residues, moduli: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def picked(where: NDArray[np.bool_], x: Residues, y: Residues) -> Residues:
-    """x in some places and y in all others."""
+    """x where a mask holds, else y."""
     shape = np.broadcast_shapes(where.shape, x.shape, y.shape)
 
     def either(a: tuple[Lane, ...] | None, b: tuple[Lane, ...] | None) -> tuple[Lane, ...] | None:

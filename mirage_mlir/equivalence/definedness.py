@@ -1,11 +1,11 @@
 """
-Where a function may be undefined although random tests see nothing of it.
+Finds operators that may be undefined although random tests cannot see it.
 
-Tests take sigmoid, tanh, log, roots and maxima for random functions. A divisor that is zero for all
-inputs by a law of theirs, tanh(x) + tanh(-x) say, is a random number in tests, and the quotient is
-defined there. So tests alone suffice only where divisors are positive by their signs, or are
-computed by arithmetic alone, where tests see that they are zero; and where roots and logarithms are
-taken of what cannot be negative. Normal forms have rules of their own.
+Tests treat sigmoid, tanh, log, roots and maxima as random functions. A divisor that is zero by a
+law of these, such as tanh(x) + tanh(-x), is a random number in tests, so that the quotient is
+defined there. Tests alone therefore suffice only where divisors are positive by their signs, or are
+computed by arithmetic alone, and where roots and logarithms are taken of values that cannot be
+negative. Normal forms have rules of their own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split
 
 
 class KnownSign(NamedTuple):
-    """What is known of a value."""
+    """What is known about the sign of a value."""
 
     sign: int = UNKNOWN
     arithmetic: bool = True
@@ -49,7 +49,7 @@ class KnownSign(NamedTuple):
 
 
 def undefined_operation(function: FuncOp) -> str | None:
-    """An operator that may be undefined without tests seeing it, and why; None without one."""
+    """An operator that may be undefined unseen, with the reason; None if there is none."""
     walk = _Walk()
     for argument in function.body.block.args:
         walk.known[argument] = KnownSign()
@@ -58,14 +58,14 @@ def undefined_operation(function: FuncOp) -> str | None:
 
 
 class _Walk:
-    """What is known of all values."""
+    """Computes what is known about the signs of all values."""
 
     def __init__(self) -> None:
         self.known: dict[SSAValue, KnownSign] = {}
         self.found: str | None = None
 
     def follow(self, block: Block) -> list[KnownSign]:
-        """What is known of the values of a block; returns that of what it stores."""
+        """Computes the signs of a block's values; returns that of the stored value."""
         stored: list[KnownSign] = []
         for op in block.ops:
             operands = [self.known[operand] for operand in op.operands]
@@ -93,7 +93,7 @@ class _Walk:
 
 
 def _is_arithmetic(op: Operation, operands: Sequence[KnownSign]) -> bool:
-    """Whether nothing of which tests know little is on the way."""
+    """Whether a value is computed by arithmetic alone, which tests see through."""
     if isinstance(op, threadblock.AccumulateOp) and (op.rescale or op.kind.data == "max"):
         return False
     return mnemonic(op) in ARITHMETIC and all(operand.arithmetic for operand in operands)

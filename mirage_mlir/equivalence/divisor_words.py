@@ -1,4 +1,4 @@
-"""Words that tell the divisors of residues apart, for the degrees of sums of quotients."""
+"""Words that identify the divisors of residues; the degrees of sums of quotients depend on them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def spread_words(words: Words | None, lane_like: Sequence[Lane]) -> Words | None
 
 
 def divisors_of(x: Residues) -> Words:
-    """Words of divisors, zeros where there are none."""
+    """The words of divisors; zero where there is none."""
     return np.zeros(x.shape, np.uint64) if x.divisors is None else x.divisors
 
 
 def common_divisors(x: Residues, y: Residues) -> tuple[Words | None, bool]:
-    """The divisors of a sum, and whether they are those of both operands."""
+    """The divisors of a sum, and whether both operands have the same."""
     if x.divisors is None and y.divisors is None:
         return None, True
     left, right = divisors_of(x), divisors_of(y)
@@ -31,7 +31,9 @@ def common_divisors(x: Residues, y: Residues) -> tuple[Words | None, bool]:
 
 
 def summed_divisors(x: Residues, axis: int) -> tuple[Words | None, int]:
-    """The divisors of sums along an axis, and how many different ones the terms of one have."""
+    """
+    The divisors of sums along an axis, and the number of different ones among the terms of a sum.
+    """
     if x.divisors is None or not x.divisors.size:
         return None, 1
     if (x.divisors == np.take(x.divisors, [0], axis)).all():

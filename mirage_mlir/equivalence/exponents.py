@@ -1,10 +1,10 @@
 """
-Whether the exponents of a program are independent of each other.
+Decides whether the exponents of a program are independent of each other.
 
-A bound is known where, in the slab that is tested, each exponent is linear in elements of inputs
-that no other exponent has: q k_j in k_j, say, with all else as it may be. Given everything else,
-exponents are then independent and uniform modulo q, wherever these linear forms are not zero
-(docs/verification.md). Random functions of such inputs count as new unknowns, as they do in tests.
+A bound is known if, in the slab that is tested, each exponent is linear in input elements that no
+other exponent has; q k_j, for example, is linear in k_j if everything else is fixed. Given
+everything else, exponents are then independent and uniform modulo q wherever these linear forms are
+not zero (docs/verification.md). Random functions of such inputs count as new unknowns, as in tests.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ MOST_ARGUMENTS = 12
 
 @dataclass(frozen=True)
 class Apart:
-    """Numbers of a dimension's indices: elements with different numbers use different inputs."""
+    """
+    Numbers of a dimension's indices: elements with different numbers depend on different inputs.
+    """
 
     numbering: object
     """What is numbered: numbers of one kind of inputs say nothing of those of another kind."""
@@ -56,7 +58,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class Linear:
-    """How a value depends on some inputs."""
+    """How a value depends on some arguments: its degree, and which dimensions are apart."""
 
     degree: int = 0
     sources: frozenset[int] = frozenset()
@@ -65,7 +67,9 @@ class Linear:
     """Dimensions along which elements are apart."""
 
     def moved(self, places: dict[int, int]) -> Linear:
-        """With dimension d at `places[d]`; those without a place are gone."""
+        """
+        The dependence with dimension d at `places[d]`; dimensions without a place are dropped.
+        """
         kept = {places[dim]: apart for dim, apart in self.apart.items() if dim in places}
         return replace(self, apart=kept)
 
@@ -77,7 +81,7 @@ def independent_inputs(
     reference: FuncOp, slabs: Sequence[Slab], *, expand_sigmoid: bool
 ) -> tuple[int, ...] | None:
     """
-    Arguments in which all exponents of one label's elements are independent linear forms.
+    Arguments in which all exponents of one label are independent linear forms.
 
     Returns:
         Their numbers; None where none are known. Empty where there are no exponents.
@@ -110,7 +114,7 @@ def _exponents(function: FuncOp, *, expand_sigmoid: bool) -> Iterator[SSAValue]:
 
 
 class _Walk:
-    """What all values have of some arguments."""
+    """Computes how all values depend on some arguments."""
 
     def __init__(self, function: FuncOp, private: Sequence[int], slabs: Sequence[Slab]):
         self.private = tuple(private)
@@ -142,7 +146,7 @@ class _Walk:
         )
 
     def _indices(self, value: SSAValue, dim: int, size: int) -> int:
-        """How many indices a dimension has in one label of each slab axis."""
+        """The number of indices of a dimension within one label of each slab axis."""
         count = size
         for slab in self.slabs:
             if value in slab.located and slab.located[value][0] == dim:
@@ -176,7 +180,7 @@ def _aligned(op: Operation, operands: Sequence[Linear]) -> list[Linear]:
 
 
 def _met(operands: Sequence[Linear]) -> dict[int, Apart]:
-    """The dimensions along which elements that are made of all operands are apart."""
+    """The dimensions along which elements computed from all operands are apart."""
     first, *others = [operand for operand in operands if operand.degree]
     return {
         dim: apart
@@ -186,7 +190,7 @@ def _met(operands: Sequence[Linear]) -> dict[int, Apart]:
 
 
 def _together(degree: int, operands: Sequence[Linear]) -> Linear:
-    """What is made of corresponding elements."""
+    """The dependence of an elementwise result."""
     sources = frozenset[int]().union(*(operand.sources for operand in operands))
     return Linear(min(MORE, degree), sources, _met(operands))
 
@@ -206,7 +210,7 @@ def _quotient(op: Operation, operands: list[Linear]) -> Linear:
 
 
 def _selected(op: Operation, operands: list[Linear]) -> Linear:
-    """One of two values, or, by a condition that is a new unknown, a sum of parts of both."""
+    """The dependence of a selection; by a condition on data it is a sum of parts of both values."""
     return Linear(MORE) if operands[0].degree else _sum(op, operands)
 
 
@@ -215,7 +219,7 @@ def _same(op: Operation, operands: list[Linear]) -> Linear:
 
 
 def _new(op: Operation, operands: list[Linear]) -> Linear:
-    """A random function, or an exponential: a new unknown."""
+    """The dependence of a random function or an exponential: a new unknown."""
     return NOTHING
 
 
@@ -361,7 +365,7 @@ _RULES: dict[str, Rule] = {
 
 
 def _rule_of(op: Operation) -> Rule | None:
-    """What is known of an operator; None if nothing is."""
+    """The rule of an operator; None where there is none."""
     if (row := row_of(op)) is not None:
         return _DEPENDENCE.get(row.dependence)
     if (rule := _RULES.get(mnemonic(op))) is not None:

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.equivalence.float_inputs import DrawnFloats, InputKind
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
@@ -122,7 +123,7 @@ class FloatGate:
     def drawn(
         self, kinds: Sequence[InputKind], factors: NDArray[np.float64]
     ) -> list[Tensor[Floats]]:
-        """Inputs in f32, which holds all element types; small ones are kept."""
+        """The inputs in f32, which holds all element types; small inputs are kept."""
         inputs: list[Tensor[Floats]] = []
         for number, (argument, dims) in enumerate(
             zip(self.reference.body.block.args, self.dims, strict=True)
@@ -133,14 +134,14 @@ class FloatGate:
                 kinds,
                 factors,
                 self.seed,
-                constant=is_constant(self.reference, number),
+                constant=is_constant_input(self.reference, number),
                 hot_channel=_hot_channel(dims),
             )
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
         return inputs
 
     def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
-        """What inputs of each kind are multiplied by: arguments of exp get as large as it says."""
+        """The factors for inputs of each kind, which set the size of arguments of exp."""
         largest = np.array([kind.largest for kind in kinds])
         others = np.where(largest, self._largest_factor() if largest.any() else 1.0, 1.0)
         smallest = np.array([kind.smallest for kind in kinds])
@@ -190,7 +191,7 @@ class FloatGate:
 
 
 class _Group:
-    """Kinds of inputs that run together."""
+    """Kinds of inputs that are computed together."""
 
     def __init__(self, gate: FloatGate, kinds: Sequence[InputKind], factors: NDArray[np.float64]):
         self._gate = gate
@@ -220,9 +221,10 @@ class _Group:
 
     def _moved(self, number: int) -> list[Tensor[Floats]]:
         """
-        The inputs with those in f32 within a roundoff of what they are.
+        The inputs, with those in f32 changed by up to one roundoff.
 
-        A sum whose terms nearly cancel is as uncertain as that: the program's order may be lucky.
+        A sum whose terms nearly cancel is as uncertain as that: the order of the program may be
+        lucky.
         """
         random = np.random.default_rng([self._gate.seed, 9, number])
 
@@ -290,25 +292,19 @@ class _Group:
 def run(
     function: FuncOp, domain: FloatDomain, inputs: Sequence[Tensor[Floats]]
 ) -> list[Tensor[Floats]]:
-    """What a function returns for inputs in f32."""
+    """The results of a function for inputs in f32."""
     interpreter = KernelInterpreter(domain, sparse=True)
     return interpreter.run(function, [_as(domain, x) for x in inputs])
 
 
 def _each(errors: list[float], count: int) -> list[float]:
-    """One error for each kind: what depends on no input has the same for all."""
+    """One error for each kind; a value that depends on no input has the same for all."""
     return errors * count if len(errors) == 1 else errors
 
 
 def _as(domain: FloatDomain, x: Tensor[Floats]) -> Tensor[Floats]:
     """An input as a domain takes it."""
     return x if domain.rounding else x.mapped(lambda array: array.astype(domain.dtype))
-
-
-def is_constant(function: FuncOp, number: int) -> bool:
-    """Whether an argument is a weight that never changes."""
-    attributes = function.arg_attrs
-    return attributes is not None and "kernel.constant" in attributes.data[number].data
 
 
 def _hot_channel(dims: Sequence[Dim]) -> int:
@@ -352,7 +348,7 @@ def results_of(reference: FuncOp) -> Sequence[SSAValue]:
 
 
 def _behind(value: SSAValue) -> list[Operation]:
-    """The operators that a value is computed by."""
+    """The operators from which a value is computed."""
     found: dict[Operation, None] = {}
     pending = [value]
     while pending:
@@ -370,7 +366,7 @@ def _others(value: SSAValue) -> float:
 
 
 def _roundoff(value: SSAValue) -> float:
-    """The largest unit roundoff on the way to a value: of results, and of tf32 products."""
+    """The largest unit roundoff on the way to a value: of results, and of tf32 matmuls."""
     ops = _behind(value)
     found = [ROUNDOFF[element_type_of(value.type)]]
     found += [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
@@ -379,5 +375,5 @@ def _roundoff(value: SSAValue) -> float:
 
 
 def _longest_sum(value: SSAValue) -> int:
-    """The terms of the longest sum on the way to a value."""
+    """The number of terms of the longest sum on the way to a value."""
     return max([1, *(terms_of(op) for op in _behind(value))])

@@ -1,8 +1,8 @@
 """
-Inputs for the float gate: of usual and of hard kinds.
+Inputs for the floating-point gate: of usual sizes, and hard ones.
 
-All kinds are runs of one evaluation. Elements are independent of each other; a kind says how large
-they are and where.
+All kinds are runs of one evaluation. Elements are independent; a kind says how large they are, and
+where.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class InputKind:
 
 
 def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
-    """The kinds of inputs that say something of a program, those that say most first."""
+    """The kinds of inputs that can show errors of a program, the most telling first."""
     arguments = reference.body.block.args
     wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
     kinds = [InputKind("normal inputs")]
@@ -89,7 +89,7 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
 
 
 def is_f16(value: SSAValue) -> bool:
-    """Whether a value is f16, which ends at 65504."""
+    """Whether a value is f16, whose largest number is 65504."""
     return element_type_of(value.type) == "f16"
 
 
@@ -139,7 +139,7 @@ def contraction(argument: SSAValue) -> int:
 
 
 class DrawnFloats:
-    """An argument, for each kind of input; see `Source`."""
+    """The elements of an argument for each kind of input; see `Source`."""
 
     def __init__(
         self,

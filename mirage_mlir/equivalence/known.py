@@ -1,4 +1,4 @@
-"""What is computed once of a reference, for all candidates that are compared with it."""
+"""What is computed once of a reference, for all candidates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_KNOWN = 8
 @dataclass
 class Known:
     """
-    Gates and random tests of one reference.
+    The gates and random tests of one reference.
 
     Args:
         reference: it must not change meanwhile.

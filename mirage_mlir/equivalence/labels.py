@@ -1,11 +1,11 @@
 """
-Dimensions whose indices carry labels: what it takes to follow a slab through a program.
+Labels of a dimension's indices, with which a slab is followed through a program.
 
 Each index of a labelled dimension has a label, a place among the indices with this label, and a
-history: a word that says from which argument and through which operators the element came, views
-included. Elements of two labels with the same place and history are the same function of what has
-their label. In a graph over blocks a tile's dimension has labels for each block along the grid axis
-that cuts it.
+history: a word for the argument and the operators, views included, from which the element came.
+Elements of two labels with the same place and history are the same function of the elements of
+their label. In a graph over blocks, a tile's dimension has labels for each block along the grid
+axis that cuts it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ MOST_FOLLOWED = 1 << 21
 
 
 class NoSlab(Exception):
-    """Labels meet, or something else depends on them; the message says where."""
+    """
+    Elements of two labels are combined, or something else depends on them; the message says where.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Labels:
 
     @property
     def size(self) -> int:
-        """How many indices a row has."""
+        """The number of indices of a row."""
         return self.label.shape[1]
 
     def agrees(self, other: Labels) -> bool:
@@ -65,14 +67,14 @@ class Labels:
         )
 
     def passed(self, word: int, others: Sequence[Labels] = ()) -> Labels:
-        """What an operator makes of it, and of others that agree with it."""
+        """The labels behind an operator, and behind others whose labels agree."""
         history = mix(self.history + np.uint64(word))
         for other in others:
             history = mix(history ^ other.history)
         return replace(self, history=history)
 
     def of_argument(self, number: int) -> Labels:
-        """The same where elements come from an argument."""
+        """The labels with the history of an argument."""
         start = np.full(self.label.shape, number + 1, np.uint64)
         return replace(self, history=mix(start))
 
@@ -84,7 +86,7 @@ def labels_of(label: Index, inner: Index) -> Labels:
 
 def identity(size: int) -> Labels:
     """
-    Each index its own label.
+    Labels by which each index has a label of its own.
 
     Raises:
         NoSlab: there are too many.
@@ -95,7 +97,7 @@ def identity(size: int) -> Labels:
 
 
 def concatenated(parts: Sequence[Labels], word: int) -> Labels:
-    """Dimensions one after the other, by an operator with a word of its own."""
+    """The labels of concatenated dimensions; the operator's word goes into the history."""
     if len({part.axis for part in parts}) > 1 or len({len(part.label) for part in parts}) > 1:
         raise NoSlab("parts of a concat are cut by different grid axes")
     label, inner, history = (
@@ -114,7 +116,7 @@ def concatenated(parts: Sequence[Labels], word: int) -> Labels:
 
 def copied(found: Labels, times: int, *, whole: bool) -> Labels:
     """
-    A dimension repeated as a whole, or index by index.
+    The labels of a repeated dimension.
 
     Raises:
         NoSlab: copies are too many.
@@ -145,7 +147,7 @@ def merged(found: Labels, before: Sequence[int], after: Sequence[int]) -> Labels
 
 def parted(found: Labels, sizes: Sequence[int]) -> tuple[int, Labels]:
     """
-    A labelled dimension as several.
+    The labels of a dimension that a reshape splits.
 
     Returns:
         Which of them is labelled, and its labels.

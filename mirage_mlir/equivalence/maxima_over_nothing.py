@@ -1,4 +1,4 @@
-"""Residues of which some places are maxima over no element, below every number."""
+"""Residues of maxima over no elements, which are below every number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mirage_mlir.interpreters.domain import AnyArray, NotInterpretable
 
 
 def numbers_of(x: Residues) -> Residues:
-    """`x` with zeros for maxima over nothing."""
+    """`x` with zeros in the place of maxima over no elements."""
     if not x.lowest:
         return x
     nothing = np.isinf(x.p[0])
@@ -23,14 +23,14 @@ def numbers_of(x: Residues) -> Residues:
 
 
 def with_lowest(x: Residues, nothing: AnyArray) -> Residues:
-    """`x` with maxima over nothing in some places."""
+    """`x` with maxima over no elements in some places."""
     p = tuple(np.where(nothing, LOWEST, lane) for lane in x.p)
     q = x.q and tuple(np.where(nothing, LOWEST, lane) for lane in x.q)
     return replace(x, p=p, q=q, lowest=True)
 
 
 def chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
-    """x in some places and y, which is a maximum, in all others."""
+    """x where a mask holds, else the maximum y."""
     if not where.any():
         return y
 
@@ -55,7 +55,10 @@ def chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
 
 
 def larger_of_numbers(x: Residues, y: Residues, found: Residues) -> Residues:
-    """The maximum `found` of two values, of which the maximum of a number and nothing is one."""
+    """
+    The maximum of two values; `found` is that of numbers, and a number is above a maximum over no
+    elements.
+    """
     empty = np.isinf(x.p[0]), np.isinf(y.p[0])
     found = chosen(empty[0] & ~empty[1], y, found)
     found = chosen(empty[1] & ~empty[0], x, found)
@@ -63,7 +66,7 @@ def larger_of_numbers(x: Residues, y: Residues, found: Residues) -> Residues:
 
 
 def largest_of_numbers(x: Residues, axis: int, found: Residues) -> Residues:
-    """The maximum `found` along an axis, where some elements are no numbers."""
+    """The maximum along an axis; `found` is that of numbers, and others are ignored."""
     numbers = ~np.isinf(x.p[0])
     present = numbers.sum(axis=axis, keepdims=True)
     only = np.argmax(numbers, axis=axis, keepdims=True)
@@ -73,7 +76,7 @@ def largest_of_numbers(x: Residues, axis: int, found: Residues) -> Residues:
 
 def checked(x: Residues) -> Residues:
     """
-    `x`, which has numbers only.
+    `x`, if it has numbers only.
 
     Raises:
         NotInterpretable: it has not.

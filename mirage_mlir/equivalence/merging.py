@@ -1,4 +1,4 @@
-"""Operations that compute the same as an earlier one, merged with it."""
+"""Merges operations that compute the same (common subexpression elimination)."""
 
 from collections.abc import Mapping
 
@@ -8,14 +8,14 @@ from xdsl.rewriter import Rewriter
 
 
 def left_of(value: SSAValue, merged: Mapping[Operation, Operation]) -> SSAValue:
-    """What is left of a value."""
+    """The value that replaces a merged one."""
     if isinstance(value, OpResult) and value.op in merged:
         return merged[value.op].results[value.index]
     return value
 
 
 def merge_equal(block: Block) -> dict[Operation, Operation]:
-    """Compute once what several operations compute; the one that is left of each."""
+    """Merges equal operations; returns for each the one that is left."""
     known: dict[object, Operation] = {}
     merged: dict[Operation, Operation] = {}
     for op in list(block.ops):

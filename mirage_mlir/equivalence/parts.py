@@ -1,11 +1,11 @@
 """
-Large candidates, compared with their program as a whole or part by part.
+Compares large candidates with their program, as a whole or part by part.
 
-Pairs of values say where both functions can be cut. A part is what leads from some pairs to others:
-operators of the program, and kernels of the candidate. If the parts of all pairs compute the same
-of whatever they read, so do the functions, by induction over the candidate's operations. Nothing
-depends on the pairs being right: with wrong ones parts differ. The time that random tests take
-grows with a program, and so does the size of normal forms; that of parts does not.
+Pairs of values propose where both functions can be cut. A part leads from some pairs to others:
+operators of the program, and kernels of the candidate. If both sides of each part compute the same
+from whatever they read, so do the functions, by induction over the candidate's operations. Wrong
+pairs do no harm: then parts differ. The time of random tests and the size of normal forms grow with
+a program; those of parts do not.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Pairs = Sequence[Sequence[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class Part:
-    """What a candidate computes between pairs, and the operators that it stands for."""
+    """The operations of the candidate between pairs, and the operators that they stand for."""
 
     reference: FuncOp
     candidate: FuncOp
 
 
 def numbered_values(function: FuncOp) -> list[SSAValue]:
-    """The values of a function by their numbers: its arguments, then results in order."""
+    """The values of a function, numbered: arguments first, then results in order."""
     block = function.body.block
     return [*block.args, *(result for op in block.ops for result in op.results)]
 
@@ -52,7 +52,7 @@ def numbered_values(function: FuncOp) -> list[SSAValue]:
 @dataclass
 class PartVerifier:
     """
-    Comparisons of candidates with one program, which must not change.
+    Compares candidates with one program, which must not change.
 
     Equal parts are compared once.
 
@@ -75,7 +75,7 @@ class PartVerifier:
         self._whole = self._verifier(self.program)
 
     def compare(self, candidate: FuncOp, pairs: Pairs = ()) -> EquivalenceReport:
-        """Whether a candidate computes what the program does, if need be part by part."""
+        """Compare a candidate with the program, part by part if needed."""
         if len(pairs) <= 1:
             return self._whole.compare(candidate)
         parts = list(_parts(self.program, candidate, pairs))
@@ -124,7 +124,7 @@ class PartVerifier:
 
 
 def _together(reports: Sequence[EquivalenceReport]) -> Tests:
-    """Random tests of all parts as those of the whole: one that does not count decides."""
+    """The tests of all parts as tests of the whole; they count only if those of each part do."""
     different = list({id(report): report.tests for report in reports}.values())
     missing = [tests for tests in different if not tests.counts]
     if missing:
@@ -142,9 +142,9 @@ def _together(reports: Sequence[EquivalenceReport]) -> Tests:
 
 def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
     """
-    The parts between pairs, and the one between the last of them and the results.
+    The parts between pairs, and the one from the last pairs to the results.
 
-    Pairs of values of different types, of which there are none, and of arguments are left out.
+    Pairs with arguments, or with values of different types, are left out.
     """
     program, left = _merged(program)
     right = numbered_values(candidate)
@@ -189,7 +189,7 @@ def _returned(function: FuncOp) -> Sequence[SSAValue]:
 def _part(
     wanted: Sequence[SSAValue], made: Sequence[SSAValue], partners: Mapping[SSAValue, SSAValue]
 ) -> Part:
-    """What leads to the values `wanted` of the program and `made` of the candidate."""
+    """The part that leads to `wanted` in the program and to `made` in the candidate."""
     own = set(made)
     kernels, read = _leading_to(made, {value for value in partners if value not in own})
     known = {partners[value] for value in read}
@@ -233,7 +233,7 @@ def _function(
     results: Sequence[SSAValue],
     values: dict[SSAValue, SSAValue],
 ) -> FuncOp:
-    """Copies of `operations` as a function; `values` are the arguments by what they stand for."""
+    """Copies of `operations` as a function; `values` are its arguments."""
     for op in operations:
         block.add_op(op.clone(values))
     block.add_op(ReturnOp(*(values[value] for value in results)))

@@ -1,4 +1,4 @@
-"""Random functions: words that residues determine, and residues that words determine."""
+"""Random functions of residues: from residues to random words, and from words to residues."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RandomFunctions:
         return keyed_words(name, self._key, pairs)
 
     def drawn(self, words: Words, undefined: AnyArray) -> Residues:
-        """Random residues from random words, those modulo q as a shift."""
+        """Random residues from random words; those modulo q with a shift."""
 
         def residues(moduli: Sequence[int], start: int) -> tuple[Lane, ...]:
             return tuple(
@@ -72,7 +72,7 @@ class RandomFunctions:
 
 
 def halves(words: Words) -> NDArray[np.uint32]:
-    """Both halves of words, along a new axis at the end."""
+    """The upper and lower halves of words, along a new last axis."""
     return np.ascontiguousarray(words).view(np.uint32).reshape(*words.shape, 2)
 
 

@@ -1,8 +1,8 @@
 """
-Random tests: whether two functions agree modulo several primes on random inputs.
+Tests whether two functions agree modulo several primes on random inputs.
 
-Each element of each input that is computed is a variable of its own. An element of a result counts
-in a draw in which it has a value (nothing on the way was divided by zero); draws go on until each
+Each computed input element is a variable of its own. An element of a result is compared in a draw
+in which it is defined (nothing on the way was divided by zero); inputs are drawn until each element
 has been compared.
 """
 
@@ -50,7 +50,7 @@ OTHER = 1 << 20
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where two functions differ in some draw."""
+    """A place where two functions differ in a draw."""
 
     output: int
     element: tuple[int, ...]
@@ -61,7 +61,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What random tests found."""
+    """The outcome of random tests."""
 
     passed: bool
     """Whether each computed element of each result was equal."""
@@ -74,7 +74,7 @@ class Outcome:
 
 @dataclass
 class _Draw:
-    """One draw of inputs, and what the reference returns."""
+    """One draw of inputs, with the results of the reference."""
 
     domain: ResidueDomain
     inputs: list[Tensor[Residues]]
@@ -82,7 +82,7 @@ class _Draw:
 
 
 class RandomTests:
-    """Tests of candidates against one reference on some indices of its arguments."""
+    """Tests candidates against one reference, on some indices of its arguments."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class RandomTests:
         private: Sequence[int] | None,
         number: int,
     ) -> Outcome:
-        """The outcome of tests that all elements passed; `number` is that of the first draw."""
+        """The outcome if all elements passed; `number` is that of the first draw."""
         known = domains[0].exponent_words, domains[1].exponent_words
         missing = ""
         if evidence.exponentials and (private is None or not self._depends(private, number)):
@@ -189,7 +189,7 @@ class RandomTests:
     # Draws
 
     def _draw(self, number: int) -> _Draw:
-        """Inputs and what the reference returns for them; the first ones are remembered."""
+        """The inputs of a draw, and the reference's results; the first draws are remembered."""
         if number not in self._draws:
             moduli = safe_primes(self.lanes, np.random.default_rng([self.seed, number, 0]))
             domain = self._domain(moduli, number)
@@ -201,7 +201,7 @@ class RandomTests:
         return self._draws[number]
 
     def _argument(self, number: int, position: int, moduli: Sequence[int]) -> Tensor[Residues]:
-        """The argument at a position in some draw."""
+        """One argument in some draw."""
         shape = shape_of(self.reference.body.block.args[position])
         seed = [self.seed, number, 2, position]
         source = DrawnResidues(shape, seed, moduli, exponents=position in self.exponential)
@@ -218,7 +218,7 @@ class RandomTests:
     def _evidence(
         self, domains: Sequence[tuple[ResidueDomain, ResidueDomain]], height: Height
     ) -> Evidence:
-        """What happened in one draw: each element is compared in one of them."""
+        """The evidence of one draw, as each element is compared in one of them."""
         reference, candidate = domains[0]
         factors = reference.shift_factors | candidate.shift_factors
         words = [*reference.exponent_words, *candidate.exponent_words]
@@ -267,7 +267,7 @@ MOST_DIFFERENCES = 1000
 
 
 def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
-    """The largest of some fractions as a multiple of the largest one that divides all."""
+    """The largest of some fractions, divided by their greatest common divisor."""
     if not numerators:
         return 1
     common = np.lcm.reduce([int(d) for d in denominators])
@@ -276,7 +276,7 @@ def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
 
 
 def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
-    """The arguments from which arguments of exp are computed: they need residues modulo q."""
+    """The arguments on which arguments of exp depend: they need residues modulo q."""
     found: set[int] = set()
     lowered = is_lowered(*functions)
     for function in functions:
@@ -300,12 +300,12 @@ def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
 
 
 def _exponents(op: Operation, lowered: bool) -> Sequence[SSAValue]:
-    """What an operation computes exponentials of; see `is_lowered`."""
+    """The operands of which an operation computes exponentials; see `is_lowered`."""
     if isinstance(op, threadblock.AccumulateOp):
         return () if op.rescale is None else (op.rescale,)
     return op.operands[:1] if has_exponential(op, lowered) else ()
 
 
 def is_lowered(*functions: FuncOp) -> bool:
-    """Whether thread graphs say what operators are made of: sigmoid is 1 / (1 + exp(-x)) there."""
+    """Whether thread graphs spell out operators: sigmoid is 1 / (1 + exp(-x)) there."""
     return any(isinstance(op, thread.GraphOp) for function in functions for op in function.walk())

@@ -134,7 +134,7 @@ class ResidueDomain(RandomFunctions):
         return self._exactly(values[None].astype(np.float64))
 
     def _exactly(self, exact: NDArray[np.float64]) -> Residues:
-        """Whole numbers."""
+        """The product of known integers."""
         p, q = (tuple(reduced(exact, m) for m in each) for each in (self.moduli, self.orders))
         height = of_constant(Fraction(int(np.abs(exact).max(initial=1))))
         return Residues(p, q if self.exponents else None, height, exact=exact)
@@ -289,7 +289,7 @@ class ResidueDomain(RandomFunctions):
         return largest_of_numbers(x, axis, found) if x.lowest else found
 
     def _leaves(self, x: Residues) -> Leaves:
-        """What x is the maximum of: of itself, where it is none."""
+        """The words of the values of which x is the maximum: x itself where it is no maximum."""
         if x.leaves is not None and not x.leaves.opposite:
             return x.leaves
         words = self.words("leaf", x) % LEAF_MODULUS
@@ -298,7 +298,7 @@ class ResidueDomain(RandomFunctions):
 
     def _of_leaves(self, leaves: Leaves, undefined: AnyArray, calls: int) -> Residues:
         """
-        The maximum of leaves.
+        The maximum of values, by their words.
 
         Raises:
             NotInterpretable: so many are no longer told apart.
@@ -386,7 +386,7 @@ class ResidueDomain(RandomFunctions):
         return self._unknown(self.drawn(words, x.undefined), unknown(x.height.calls + 1))
 
     def _unknown(self, found: Residues, height: Height) -> Residues:
-        """Results of a random function that are new unknowns."""
+        """The results of a random function that are new unknowns."""
         if found.shift is None:
             return replace(found, height=height)
         # Not a maximum, which only shifts what is behind it.

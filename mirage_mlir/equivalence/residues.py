@@ -1,10 +1,11 @@
 """
-Numbers modulo several primes at once, on which equal functions agree and others hardly ever do.
+Numbers modulo several primes at once: equal functions agree on them, different ones hardly ever.
 
-A value has a residue modulo each p, and, before an exponential, one modulo each q = (p - 1) / 2.
-`exp(x)` is w^(x mod q) mod p for a w of order q: a homomorphism, behind which residues modulo q are
-lost. What has no algebra here is a random function of the residues modulo all p together. NaN is
-what has no value in a draw: a quotient by zero, and what is computed from it.
+A value has a residue modulo each prime p and, before an exponential, one modulo each q = (p - 1) /
+2. `exp(x)` is w^(x mod q) mod p for a w of order q; this is a homomorphism, behind which residues
+modulo q are lost. Functions without such algebra are random functions of the residues modulo all p.
+NaN stands for a value that is undefined in a draw: a quotient by zero, and all that is computed
+from it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAXIMUM = "max"
 
 @dataclass(frozen=True)
 class Leaves:
-    """What a maximum is taken of: the sum of a random word for each value."""
+    """The set of values of which a maximum is taken, as the sum of a random word for each."""
 
     words: Words
     """Sums modulo `LEAF_MODULUS`."""
@@ -55,12 +56,12 @@ class Leaves:
     """How many values there are, at most."""
 
     def joined(self, other: Leaves) -> Leaves:
-        """The values of both."""
+        """The union of two sets of values."""
         words = (self.words + other.words) % LEAF_MODULUS
         return Leaves(words, self.opposite, self.count + other.count)
 
     def negated(self) -> Leaves:
-        """The same values, of whose maximum the negative is meant."""
+        """The set for the negated maximum of the same values."""
         return replace(self, opposite=not self.opposite)
 
     def reduced(self, axis: int) -> Leaves:
@@ -117,7 +118,7 @@ class Residues:
 
     @property
     def undefined(self) -> NDArray[np.bool_]:
-        """Where there is no value."""
+        """Where the value is undefined."""
         return np.logical_or.reduce([np.isnan(lane) for lane in self.p])
 
     def rearranged(self, change: Callable[[AnyArray], AnyArray]) -> Residues:
@@ -140,7 +141,7 @@ class Residues:
 def joined_lanes(
     parts: Sequence[tuple[Lane, ...] | None], shapes: Sequence[tuple[int, ...]], axis: int
 ) -> tuple[Lane, ...] | None:
-    """Lanes one after the other, zeros where there are none; None where none has any."""
+    """The lanes one after the other, zeros where there are none; None if no value has any."""
     count = max((len(part) for part in parts if part is not None), default=0)
     if not count:
         return None
@@ -157,7 +158,7 @@ def each_lane(
     y: tuple[Lane, ...],
     moduli: Sequence[int],
 ) -> tuple[Lane, ...]:
-    """An operation modulo each prime."""
+    """Applies an operation modulo each prime."""
     return tuple(operation(*each) for each in zip(x, y, moduli, strict=True))
 
 
@@ -181,7 +182,7 @@ def inverses(parts: Sequence[Lane], moduli: Sequence[int]) -> tuple[Lane, ...]:
 def first_difference(
     left: Residues, right: Residues, moduli: Sequence[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where two arrays of one shape differ, and where both have a value."""
+    """The first place where two arrays differ and both are defined."""
     defined = ~(left.undefined | right.undefined)
     unequal = [
         canonical(a, modulus) != canonical(b, modulus)

@@ -1,4 +1,6 @@
-"""Which labels of slab axes are computed, and the indices of arguments that have them."""
+"""
+Chooses the labels of slab axes that are computed, and the indices of arguments that have them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def whole(function: FuncOp) -> Dims:
 def restricted(
     function: FuncOp, slabs: Sequence[Slab], labels: int, random: np.random.Generator
 ) -> Dims:
-    """The indices that have one of some labels of each class of each slab axis."""
+    """The indices whose label is one of some from each class, for each slab axis."""
     return _with_labels(
         function,
         slabs,
@@ -39,7 +41,7 @@ def restricted(
 def adjacent(
     function: FuncOp, slabs: Sequence[Slab], labels: int, random: np.random.Generator
 ) -> Dims:
-    """The same for labels that are next to each other: few blocks have all of them."""
+    """The same for adjacent labels, which lie in few blocks."""
     chosen: list[Index] = []
     for slab in slabs:
         starts = [int(random.integers(max(1, len(each) - labels + 1))) for each in slab.classes]
@@ -96,7 +98,7 @@ def _with_labels(function: FuncOp, slabs: Sequence[Slab], choices: Sequence[Inde
 
 
 def _chosen(labels: Index, count: int, random: np.random.Generator) -> Index:
-    """Some of the labels of a class: the last one, the first one, and others at random."""
+    """Labels of a class: the last, the first, and others at random."""
     if count >= len(labels):
         return labels
     ends = [labels[-1], labels[0]][:count]

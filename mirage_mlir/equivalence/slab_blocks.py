@@ -1,8 +1,8 @@
 """
-Labels in graphs over blocks: which element of which argument a block's tile holds.
+Follows labels through graphs over blocks: which argument elements a block's tile holds.
 
-Where a grid axis cuts a labelled dimension, all that its blocks load besides must be the same for
-each of them; else a label's result would depend on the block that it happens to be in.
+Where a grid axis cuts a labelled dimension, all other tiles that its blocks load must be the same
+for each block; else the result of a label would depend on the block that computes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mirage_mlir.interpreters.tile_cuts import TileCut, load_cuts, store_cuts
 
 
 class BlockLabels:
-    """One graph on labelled tensors."""
+    """Follows labels through one graph."""
 
     def __init__(self, operators: Operators, graph: kernel.GraphDefinedOp, inputs: Sequence[Value]):
         self.operators = operators
@@ -32,7 +32,7 @@ class BlockLabels:
 
     def outputs(self) -> list[Value]:
         """
-        What the graph's stores put together.
+        The labelled results of the graph's stores.
 
         Raises:
             NoSlab, Wanted: labels meet.
@@ -94,7 +94,7 @@ class BlockLabels:
         return self.operators.passed(Value(tuple(dims), source.at, labels, varies))
 
     def _tile(self, old: Plain, cut: TileCut) -> Plain:
-        """A dimension without labels in the tiles of each block."""
+        """A dimension without labels, within the tiles of each block."""
         if cut.grid_axis is None and not cut.loops and cut.tile == old.size:
             return old
 
@@ -106,7 +106,7 @@ class BlockLabels:
         return Plain(cut.tile, made_of=made_of, alike=old.alike)
 
     def _cut(self, labels: Labels, cut: TileCut, size: int) -> Labels:
-        """The labels of a dimension in the tiles of each block."""
+        """The labels of a dimension within the tiles of each block."""
         if cut.steps > 1:
             raise NoSlab("iterations cut a labelled dimension")
         axis = cut.grid_axis
@@ -140,7 +140,7 @@ class BlockLabels:
 
 
 def _whole(labels: Labels, size: int) -> Labels:
-    """The labels of tiles one after the other."""
+    """The labels of all tiles, one after the other."""
     return Labels(
         labels.label.reshape(1, -1)[:, :size],
         labels.inner.reshape(1, -1)[:, :size],

@@ -1,4 +1,4 @@
-"""Operators on values of which one dimension may be labelled."""
+"""Operators on values with at most one labelled dimension."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Origin = tuple[int, int]
 
 @dataclass(frozen=True)
 class Plain:
-    """A dimension without labels, which may get some if its indices are those of an argument."""
+    """A dimension without labels; if its indices are those of an argument it may get some."""
 
     size: int
     origin: Origin | None = None
@@ -63,7 +63,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor or tile: its dimensions, at most one of them labelled."""
+    """A tensor or a tile: its dimensions, of which at most one is labelled."""
 
     dims: tuple[Plain, ...]
     at: int | None = None
@@ -74,12 +74,12 @@ class Value:
 
     @property
     def rank(self) -> int:
-        """How many dimensions there are."""
+        """The number of dimensions."""
         return len(self.dims)
 
 
 class Wanted(Exception):
-    """An argument's dimension has to be labelled, too."""
+    """Raised where an argument's dimension must be labelled, too."""
 
     def __init__(self, origin: Origin, labels: Labels):
         super().__init__(f"dimension {origin[1]} of argument {origin[0]} needs labels")
@@ -89,7 +89,7 @@ class Wanted(Exception):
 
 def require(dim: Plain, wanted: Labels) -> None:
     """
-    Check that a dimension without labels may meet a labelled one.
+    Check that a dimension without labels may be combined with a labelled one.
 
     Raises:
         Wanted: labels of an argument would make it one.
@@ -106,7 +106,7 @@ def require(dim: Plain, wanted: Labels) -> None:
 
 @dataclass
 class Operators:
-    """What operators of both dialects make of values, each application with a word of its own."""
+    """The results of operators of both dialects; each application has a word of its own."""
 
     sums: bool = False
     """Whether labels may meet in matmuls: of a sample, where other labels are weighted by zero."""
@@ -158,7 +158,7 @@ class Operators:
 
     def _reduced(self, op: Operation) -> tuple[int, ...]:
         """
-        The dimensions that an operator runs over; it takes the others index by index.
+        The dimensions that an operator reduces or mixes; along others it works index by index.
 
         Raises:
             NoSlab: it is not known which these are.
@@ -379,7 +379,9 @@ def _with_rank(x: Value, rank: int) -> Value:
 
 
 def _met(dims: Sequence[Plain]) -> Plain:
-    """The dimension in which some meet; sizes of 1 stretch, and so does what is all alike."""
+    """
+    The dimension of an elementwise result; dimensions of size 1, and constant ones, are broadcast.
+    """
     wide = [dim for dim in dims if dim.size != 1]
     different = [dim for dim in wide if not dim.alike]
     if len(different) < 2:

@@ -1,12 +1,12 @@
 """
-Slabs: labels along which a program falls into equal parts, so that one part stands for all.
+Finds slabs: labels along which a program consists of equal parts, so that one part stands for all.
 
 A slab axis gives every index of some dimensions of arguments a label 0 to n - 1. Both functions are
-followed literally, with all n labels, through each view, load and store. Where no operator lets two
-labels meet and each element of each result has one label, at the same place for both functions, the
-elements with label l are a function of the inputs with label l and of unlabelled inputs; and where
-elements came through the same operators for two labels, it is the same function. Functions that are
-equal for one label of each class of histories are equal, then, for all (docs/verification.md).
+followed with all n labels through each view, load and store. If no operator combines elements of
+two labels, and each element of each result has one label, at the same place for both functions,
+then the elements with label l are a function of the inputs with label l and of unlabelled inputs.
+If elements of two labels came through the same operators, it is the same function. So functions
+that are equal for one label of each class of histories are equal for all (docs/verification.md).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def find_slabs(reference: FuncOp, candidate: FuncOp, *, sums: bool = False) -> l
     """
     The slab axes of two functions of one signature, any labels of which can be combined.
 
-    With `sums` also axes of which matmuls sum over all labels. A few labels do not stand for all
-    then, but are what the functions compute where weights of the others are zero.
+    With `sums` also axes over all of whose labels matmuls sum. A few labels do not stand for all
+    then; but they are what the functions compute if the weights of all others are zero.
     """
     found: list[Slab] = []
     seeds = [
@@ -87,7 +87,7 @@ def find_slabs(reference: FuncOp, candidate: FuncOp, *, sums: bool = False) -> l
 
 
 def _independent(arguments: dict[Origin, Index], slabs: Sequence[Slab]) -> bool:
-    """Whether all labels of one slab axis come together with all labels of the others."""
+    """Whether each label of one slab axis occurs with each label of the others."""
     for origin, labels in arguments.items():
         for other in (slab.arguments[origin] for slab in slabs if origin in slab.arguments):
             pairs = np.unique(np.stack([labels, other]), axis=1).shape[1]
@@ -149,7 +149,7 @@ class _Search:
         given: dict[Origin, Labels],
         located: dict[SSAValue, tuple[int, int]],
     ) -> list[Value]:
-        """What a function returns, with labels."""
+        """The labelled results of a function."""
         values: dict[SSAValue, Value] = {}
         for number, argument in enumerate(function.body.block.args):
             values[argument] = _argument(number, shape_of(argument), given)
@@ -186,7 +186,7 @@ def _argument(number: int, shape: Sequence[int], given: dict[Origin, Labels]) ->
 
 def _labels_of_all(given: dict[Origin, Labels]) -> int:
     """
-    How many labels there are.
+    The number of labels.
 
     Raises:
         NoSlab: arguments do not have the same labels, each as often as any other.
@@ -230,5 +230,5 @@ def _by_label(labels: Labels, count: int) -> Words:
 
 
 def _folded(words: Words) -> Words:
-    """One word for each row of words; those of different rows differ but for chance."""
+    """One word for each row of words; different rows have different words but for chance."""
     return mix(words ^ mix(np.arange(words.shape[1], dtype=np.uint64))).sum(axis=1, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Where two functions differ, in numbers that a person can check."""
+"""Finds a witness: an element in which two functions differ, in numbers that a person can check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGEST_INTEGER = 2
 
 @dataclass(frozen=True)
 class FloatWitness:
-    """What both functions give at one element in f64."""
+    """One element of both functions in f64."""
 
     inputs: str
     """The inputs, in words and small numbers."""
@@ -119,7 +119,7 @@ def float_witness(
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Whole numbers from random words, or one number."""
+    """Integers from random words, or one number."""
 
     words: DrawnWords
     low: float

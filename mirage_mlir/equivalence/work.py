@@ -1,4 +1,7 @@
-"""How long an evaluation takes, from shapes alone: what is run must not depend on a clock."""
+"""
+Estimates the time of an evaluation from shapes alone, so that what is run does not depend on a
+clock.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def seconds(
 
 
 def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float:
-    """The elements of the largest value that an evaluation has whole: matmuls read panels."""
+    """The elements of the largest value that an evaluation keeps whole: matmuls read panels."""
     parts = _parts(slabs, labels)
     values = [result for op in function.body.block.ops for result in op.results]
     values += [
@@ -74,7 +77,7 @@ def most_blocks(function: FuncOp) -> int:
 
 
 def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:
-    """The part of each value's elements that is computed."""
+    """The share of each value's elements that is computed."""
     parts: dict[SSAValue, float] = {}
     for slab in slabs:
         count = sum(len(each) for each in slab.classes)

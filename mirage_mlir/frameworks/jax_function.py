@@ -15,6 +15,7 @@ from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, UnsupportedOperation
 from mirage_mlir.driver.source import function_named, parse_program
+from mirage_mlir.frameworks.jax_constants import with_constants
 from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
 from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
@@ -77,8 +78,14 @@ class JaxFrontend:
             results.append(_Results(tree, tuple(each.dtype for each in made)))
             return [_stored(each) for each in made]
 
+        names = self._names(args, kwargs)
+        for name, each in zip(names, arrays, strict=True):
+            if 0 in each.shape:
+                message = f"input '{name}': dims are positive, not {tuple(each.shape)}"
+                raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         like = [_shape_of(each) for each in arrays]
-        traced = jax.make_jaxpr(flat)(*like)
+        as_written = jax.make_jaxpr(flat)(*like)
+        traced = with_constants(as_written)
 
         def program(*values: Any) -> Any:
             own, captured = values[: len(arrays)], values[len(arrays) :]
@@ -86,13 +93,12 @@ class JaxFrontend:
             return jax.core.eval_jaxpr(traced.jaxpr, whole, *own)
 
         like += [_shape_of(each) for each in traced.consts]
-        names = self._names(args, kwargs)
         names += [f"captured{number}" for number in range(len(traced.consts))]
         function = _converted(program, like, self._name, names)
         graph = KernelGraph.of(function, range(len(arrays), len(like)))
 
         def gradient() -> KernelGraph:
-            if not has_rules(traced.jaxpr):
+            if not has_rules(as_written.jaxpr):
                 return graph.backward()
             made = jax.eval_shape(program, *like)
             seeds = [f"gradient{number}" for number in range(len(made))]
@@ -214,10 +220,7 @@ def _converted(
     try:
         module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
     except PassFailure as error:
-        message = (
-            f"JAX makes a program of '{name}' that is not of StableHLO alone "
-            f"(random numbers and shardings belong outside): {error}"
-        )
+        message = f"JAX makes a program of '{name}' that is not of StableHLO alone: {error}"
         raise UnsupportedOperation(Diagnostic(Severity.ERROR, message)) from error
     for op in module.walk():
         if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:

@@ -28,13 +28,18 @@ class TorchFrontend:
         self._target, self._options = target, options
 
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
-        """Shapes and types of tensors, values of all else, and what a trace depends on."""
+        """Shapes and types of tensors, values of all else, and what is around the function."""
         leaves, structure = pytree.tree_flatten((args, kwargs))
+        program = self._program
+        program.look_around()
         return (
             structure,
             *(_key_of(leaf) for leaf in leaves),
-            *((name, _key_of(each)) for name, each in self._program.state().items()),
-            *((name, *_key_of(each)) for name, each in self._program.numbers().items()),
+            *((name, _key_of(each)) for name, each in program.state().items()),
+            *((name, _key_of(each)) for name, each in program.tensors().items()),
+            # With their types: 1, 1.0 and True are equal, and not the same.
+            *((name, each.__class__, each) for name, each in program.numbers().items()),
+            *program.helpers().items(),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )
 
@@ -46,6 +51,12 @@ class TorchFrontend:
             UnsupportedOperation: the kernel dialect has no operator for something.
             DiagnosticException: the program cannot be compiled.
         """
+        if torch._C._functorch.peek_interpreter_stack() is not None:
+            message = (
+                f"the first call of {self._name} for these shapes is under a transform of "
+                f"torch.func (grad, vmap), which its program is not: call it outside before"
+            )
+            raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         leaves, structure = pytree.tree_flatten((args, kwargs))
         name = re.sub(r"\W", "_", self._name)
         call = import_call(self._program, leaves, structure, name)
@@ -63,6 +74,8 @@ class TorchFrontend:
 def _key_of(leaf: Any) -> tuple[Any, ...]:
     """What a program may depend on of an argument."""
     if isinstance(leaf, torch.Tensor):
+        if leaf.layout is not torch.strided:
+            raise TypeError(f"arguments are dense tensors, not sparse ones ({leaf.layout})")
         return tuple(leaf.shape), leaf.dtype, leaf.device
     if not isinstance(leaf, bool | int | float | str | bytes | type(None) | torch.dtype):
         raise TypeError(

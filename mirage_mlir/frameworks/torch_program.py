@@ -1,6 +1,6 @@
 """A call of a function of torch as a program of the kernel dialect, and how it is called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
@@ -18,16 +18,22 @@ torch: Any = import_module("torch")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a tensor comes from: an argument by its number, a parameter by its name, or neither."""
+    """
+    Where a tensor comes from: an argument by its number, a parameter or a variable around the
+    function by its name, or what torch made before.
+    """
 
     argument: int | None = None
     parameter: str | None = None
+    variable: str | None = None
     constant: Any = None
 
     def find(self, tensors: Sequence[Any], program: TracedFunction) -> Any:
         """The tensor in this call."""
         if self.argument is not None:
             return tensors[self.argument]
+        if self.variable is not None:
+            return program.tensors()[self.variable]
         if self.parameter is None:
             return self.constant
         owner, _, name = self.parameter.rpartition(".")
@@ -82,7 +88,7 @@ def import_call(
         UnsupportedOperation: the function does what the kernel dialect has no operator for.
     """
     traced = trace(program, leaves, structure)
-    importer = _CallImporter(traced, KernelGraph(name))
+    importer = _CallImporter(traced, KernelGraph(name), program.tensors())
     results = importer.results(traced.values)
     return ImportedCall(
         importer.graph,
@@ -97,10 +103,10 @@ def import_call(
 class _CallImporter:
     """Reads an exported program: its inputs, its nodes, then its results."""
 
-    def __init__(self, traced: Trace, graph: KernelGraph) -> None:
+    def __init__(self, traced: Trace, graph: KernelGraph, variables: Mapping[str, Any]) -> None:
         self.graph, self.inputs = graph, list[tuple[Source, Any]]()
         self.fixed: list[int] = []
-        self._exported, self._names = traced.exported, traced.names
+        self._exported, self._names, self._variables = traced.exported, traced.names, variables
         self._importer = FxImporter(graph)
         self._nodes = {node.name: node for node in self._exported.graph.nodes}
         self._sources = self._sources_of_placeholders()
@@ -125,8 +131,15 @@ class _CallImporter:
             elif spec.kind.name in ("PARAMETER", "BUFFER"):
                 found[node] = Source(parameter=spec.target)
             else:
-                found[node] = Source(constant=self._exported.constants[spec.target])
+                found[node] = self._around(self._exported.constants[spec.target])
         return found
+
+    def _around(self, constant: Any) -> Source:
+        """Where a tensor that the function did not take, and has not made, comes from."""
+        for name, tensor in self._variables.items():
+            if tensor is constant:
+                return Source(variable=name)
+        return Source(constant=constant)
 
     def _refuse_mutations(self) -> None:
         for spec in self._exported.graph_signature.output_specs:

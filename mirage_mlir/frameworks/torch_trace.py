@@ -13,6 +13,7 @@ from typing import Any, cast
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
 from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
+from mirage_mlir.frameworks.surroundings import Surroundings
 from mirage_mlir.frameworks.user_lines import LINE, users_line
 
 torch: Any = import_module("torch")
@@ -20,6 +21,10 @@ torch: Any = import_module("torch")
 
 pytree: Any = import_module("torch.utils._pytree")
 symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
+
+
+AROUND = "around "
+"""How the names of variables around a function begin here; attributes have names without spaces."""
 
 
 class TracedFunction(torch.nn.Module):
@@ -35,8 +40,28 @@ class TracedFunction(torch.nn.Module):
         # In a list: a module would be the owner of parameters by this name, too.
         self.functions = [function]
         self.call: Callable[..., Any] | None = None
-        for number, module in enumerate(_modules_of(function)):
-            self.add_module(f"module{number}", module)
+        self._surroundings = Surroundings(function)
+        self.around: dict[str, Any] = {}
+        self.look_around()
+
+    def look_around(self) -> None:
+        """Take the variables around the function as they are now."""
+        self.around = self._surroundings.values()
+        owner = getattr(self.functions[0], "__self__", self.functions[0])
+        modules = [each for each in self.around.values() if isinstance(each, torch.nn.Module)]
+        used = [owner] if isinstance(owner, torch.nn.Module) else modules
+        # All at once: another thread may be in a call.
+        self.__dict__["_modules"] = {f"module{number}": each for number, each in enumerate(used)}
+
+    def tensors(self) -> dict[str, Any]:
+        """The tensors around the function, by name; one of several names where they are one."""
+        every = [each for each in self.around.items() if isinstance(each[1], torch.Tensor)]
+        own = {id(each) for each in self.state().values()} if every else set[int]()
+        found: dict[int, tuple[str, Any]] = {}
+        for name, value in every:
+            if id(value) not in own:
+                found.setdefault(id(value), (AROUND + name, value))
+        return dict(found.values())
 
     def forward(self, *tensors: Any) -> Any:
         """The tensors that the function returns, while it is traced."""
@@ -47,25 +72,28 @@ class TracedFunction(torch.nn.Module):
         """Parameters and buffers, as they are now."""
         return {**dict(self.named_parameters()), **dict(self.named_buffers())}
 
+    def helpers(self) -> dict[str, Any]:
+        """The functions of Python around the function, by name."""
+        return {name: each for name, each in self.around.items() if inspect.isfunction(each)}
+
     def numbers(self) -> dict[str, Any]:
-        """Numbers, strings and truth values that are attributes of modules, as they are now."""
-        found: dict[str, Any] = {}
+        """
+        Numbers, strings and truth values that are attributes of modules, as they are now, and
+        around the function, as they were when it was looked at; types of modules.
+        """
+        found: dict[str, Any] = {
+            AROUND + name: value for name, value in self.around.items() if _is_number(value)
+        }
         for path, module in self.named_modules():
+            found[f"{path} type"] = type(module)
             for name, value in cast(dict[str, Any], vars(module)).items():
-                if not name.startswith("_") and isinstance(value, bool | int | float | str):
+                if not name.startswith("_") and _is_number(value):
                     found[f"{path}.{name}".removeprefix(".")] = value
         return found
 
 
-def _modules_of(function: Callable[..., Any]) -> list[Any]:
-    owner = getattr(function, "__self__", function)
-    if isinstance(owner, torch.nn.Module):
-        return [owner]
-    if not inspect.isfunction(function):
-        return []
-    around = inspect.getclosurevars(function)
-    found = (*around.nonlocals.values(), *around.globals.values())
-    return [each for each in found if isinstance(each, torch.nn.Module)]
+def _is_number(value: object) -> bool:
+    return isinstance(value, bool | int | float | str)
 
 
 @dataclass(frozen=True)
@@ -112,6 +140,7 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
         before = program.numbers()
         with _Lines(stopped[0]):
             returned[:] = pytree.tree_flatten(program.functions[0](*args, **kwargs))
+        program.look_around()
         _refuse_changes(before, program.numbers())
         return tuple(each for each in returned[0] if isinstance(each, torch.Tensor))
 
@@ -155,10 +184,12 @@ class _Lines(torch.overrides.TorchFunctionMode):
 def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     for path, value in after.items():
         if before.get(path) is not value and before.get(path) != value:
-            name = path.partition(".")[2]
+            what = f"attribute '{path.partition('.')[2]}'"
+            if path.startswith(AROUND):
+                what = f"variable '{path.removeprefix(AROUND)}'"
             raise _refusal(
-                f"attribute '{name}' is changed, which would be done once, while the program is "
-                f"made: change it outside, or use a tensor that is returned"
+                f"{what} is changed, which would be done once, while the program is made: change "
+                f"it outside, or use a tensor that is returned"
             )
 
 

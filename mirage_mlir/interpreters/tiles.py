@@ -27,7 +27,6 @@ from mirage_mlir.interpreters.operators import (
     shape_of,
 )
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-from mirage_mlir.interpreters.thread import run_thread_graph
 
 Tile = Tensor[A] | None
 """The valid elements of a tile; None for a maximum over no element and what follows from it."""
@@ -56,6 +55,9 @@ class TileInterpreter(Generic[A]):
         if len(present) < len(operands):
             return [None] * len(op.results)
         if isinstance(op, thread.GraphOp):
+            # The dialects of scalars are slow to load, and few graphs have any.
+            from mirage_mlir.interpreters.thread import run_thread_graph
+
             results: list[Tile[A]] = list(
                 run_thread_graph(self.domain, op, self._clipped(op, present))
             )

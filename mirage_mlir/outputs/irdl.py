@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.printer import Printer
@@ -60,6 +60,7 @@ class IrdlGenericTarget(Target):
             print_debuginfo=self.locations,
         )
         printer.print_op(module)
+        printer.print_metadata([Builtin])
         output.write("\n")
 
 

@@ -62,7 +62,7 @@ class KernelOptions:
             fail(
                 module,
                 f"holds the kernels of {len(found)} functions; one is written at a time",
-                note=f"choose with {{function=NAME}} from {', '.join(names)}",
+                note=f"choose with the option function=NAME from {', '.join(names)}",
             )
         return found[0]
 

@@ -7,7 +7,7 @@ from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 from xdsl.utils.target import Target
@@ -27,6 +27,7 @@ from mirage_mlir.outputs.host_code import (
     quoted,
     wrapper,
 )
+from mirage_mlir.outputs.host_constants import copy_constants
 from mirage_mlir.outputs.kernels import KernelOptions
 from mirage_mlir.outputs.lowered import lowered_modules
 from mirage_mlir.outputs.packing_code import (
@@ -58,8 +59,7 @@ class NvvmTarget(KernelOptions, Target):
         if self.host:
             output.write(with_host(lowered))
             return
-        Printer(stream=output, print_generic_format=True).print_op(in_plain_words(lowered))
-        output.write("\n")
+        output.write("".join(_generic(in_plain_words(lowered))) + "\n")
 
 
 def in_plain_words(lowered: ModuleOp) -> ModuleOp:
@@ -87,6 +87,7 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
         for op in plain.body.block.ops
         if isinstance(op, func.FuncOp) and op.is_declaration
     }
+    copy_constants(plain, {function_name(each) for each in _modules(lowered)})
     texts = [DECLARATION]
     taken = {*_symbols(plain)}
     for described, op in zip(_modules(lowered), _modules(plain), strict=True):
@@ -95,13 +96,14 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
         if name in declared:
             declared[name].detach()
             declared[name].erase()
-    texts += [_generic(op) for op in plain.body.block.ops]
-    body = "\n".join(texts)
+    operations, resources = _generic(*plain.body.block.ops)
+    body = "\n".join([*texts, operations])
     plain.attributes["gpu.container_module"] = UnitAttr()
-    frame = _generic(ModuleOp([], plain.attributes, plain.sym_name))
+    frame, _ = _generic(ModuleOp([], plain.attributes, plain.sym_name))
     before, _, behind = frame.partition(EMPTY)
+    program = f"{before}({{\n{body}\n}}){behind}{resources}"
     try:
-        return bindings.in_upstream(f"{before}({{\n{body}\n}}){behind}", pipeline)
+        return bindings.in_upstream(program, pipeline)
     except (bindings.BindingsError, bindings.MissingBindingsError) as error:
         fail(lowered, f"cannot be given host code: {error}")
 
@@ -190,7 +192,13 @@ def _packing(
     yield on_buffers(launch_buffers, launcher, {**buffers, **memory})
 
 
-def _generic(op: Operation) -> str:
+def _generic(*ops: Operation) -> tuple[str, str]:
+    """The text of operations, and that of the resources they refer to, which ends a program."""
     stream = StringIO()
-    Printer(stream=stream, print_generic_format=True).print_op(op)
-    return stream.getvalue()
+    printer = Printer(stream=stream, print_generic_format=True)
+    for op in ops:
+        printer.print_op(op)
+        stream.write("\n")
+    text = stream.getvalue()
+    printer.print_metadata([Builtin])
+    return text, stream.getvalue()[len(text) :]

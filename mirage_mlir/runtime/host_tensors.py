@@ -34,9 +34,11 @@ def as_array(tensor: Any, label: str) -> Array:
         TypeError: numpy cannot see them.
     """
     if isinstance(tensor, np.ndarray):
-        return cast(Array, tensor)
+        # A subclass, numpy.matrix say, may have other rules of indexing.
+        return np.asarray(cast(Array, tensor))
     if _is_torch(tensor):
-        return _of_torch(tensor.detach())
+        _refuse_without_memory(tensor, label)
+        return _of_torch(tensor.detach().resolve_neg())
     if not hasattr(tensor, "__array__") and not hasattr(tensor, "__dlpack__"):
         raise TypeError(f"{label} is a {type(tensor).__qualname__}, not a tensor")
     if hasattr(tensor, "__array__"):
@@ -46,6 +48,18 @@ def as_array(tensor: Any, label: str) -> Array:
         return np.from_dlpack(tensor)
     except (BufferError, RuntimeError) as error:
         raise TypeError(f"{label} cannot be read by numpy: {error}") from error
+
+
+def _refuse_without_memory(tensor: Any, label: str) -> None:
+    """Raise `TypeError` where a tensor of torch has no elements that lie in memory by strides."""
+    torch = cast(Any, sys.modules["torch"])
+    if tensor.layout is not torch.strided:
+        raise TypeError(f"{label} is sparse ({tensor.layout}): kernels take dense tensors")
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise TypeError(
+            f"{label} is a tensor under a transform of torch.func (vmap, grad), which a kernel "
+            f"does not see through: take mirage_mlir.torch.operator(graph)"
+        )
 
 
 def arrays_of(tensors: Sequence[Any], specs: Sequence[TensorSpec], what: str) -> list[Array]:
@@ -69,15 +83,19 @@ def arrays_of(tensors: Sequence[Any], specs: Sequence[TensorSpec], what: str) ->
         label = f"{what} {number} ('{spec.name}')" if what == "input" else f"{what} {number}"
         refuse_gradient(tensor, label)
         array = check_array(as_array(tensor, label), spec, label)
-        if what == "output" and not _is_writable(array, tensor, label):
-            raise TypeError(f"{label} is a {type(tensor).__qualname__} that nobody can write to")
+        if what == "output":
+            _check_output(array, tensor, label)
         arrays.append(array)
     return arrays
 
 
-def _is_writable(array: Array, tensor: Any, label: str) -> bool:
-    """Whether what is written to `array` reaches `tensor`."""
-    return array.flags.writeable and np.shares_memory(array, as_array(tensor, label))
+def _check_output(array: Array, tensor: Any, label: str) -> None:
+    """Raise where what is written to `array` does not reach `tensor`, or overwrites itself."""
+    if not array.flags.writeable or not np.shares_memory(array, as_array(tensor, label)):
+        raise TypeError(f"{label} is a {type(tensor).__qualname__} that nobody can write to")
+    steps = zip(array.shape, array.strides, strict=True)
+    if any(size > 1 and not step for size, step in steps):
+        raise ValueError(f"{label} is expanded: several of its elements are one in memory")
 
 
 def refuse_gradient(tensor: Any, label: str) -> None:

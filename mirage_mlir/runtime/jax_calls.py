@@ -40,7 +40,8 @@ def call_traced(kernel: CompiledKernel, tensors: Sequence[Any]) -> list[Any]:
     Raises:
         TypeError: an element type does not fit.
         ValueError: a shape does not fit, or the kernel keeps packed copies of its inputs.
-        NotImplementedError: a batch of calls is asked for, by `jax.vmap`.
+        NotImplementedError: a batch of calls is asked for, by `jax.vmap`, or a gradient; that is
+            when the function which is traced is transformed.
     """
     jax: Any = import_module("jax")
     inputs, outputs = kernel.artifact.inputs, kernel.artifact.outputs
@@ -62,7 +63,16 @@ def call_traced(kernel: CompiledKernel, tensors: Sequence[Any]) -> list[Any]:
 
     alone = jax.custom_batching.custom_vmap(call)
     alone.def_vmap(_refuse_batches)
+    alone = jax.custom_jvp(alone)
+    alone.defjvp(_refuse_gradients)
     return list(alone(*tensors))[: len(outputs)]
+
+
+def _refuse_gradients(*_: Any) -> Any:
+    raise NotImplementedError(
+        "a kernel has no gradient, and that of mirage_mlir.jax.operator or mirage_mlir.compile has "
+        "no second one: mirage_mlir.jax.operator(graph) makes a function with gradients"
+    )
 
 
 def _refuse_batches(size: int, *_: Any) -> Any:

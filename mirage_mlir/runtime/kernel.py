@@ -18,6 +18,13 @@ Tensor: TypeAlias = Any
 """A tensor of torch, cupy, numpy or another library with DLPack, all untyped here."""
 
 
+OF_MIRAGE = {
+    "outputs": "out= has the tensors to write to",
+    "stream": "kernels run on the current stream of their tensors' library",
+}
+"""Keywords of calls in Mirage's Python interface, and what to use instead."""
+
+
 class CompiledKernel:
     """
     A compiled program: call it with tensors.
@@ -70,6 +77,10 @@ class CompiledKernel:
         """
         return self.artifact.explanation
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and other processes, which load the machine code anew."""
+        return CompiledKernel, (self.artifact, self._driver)
+
     def __repr__(self) -> str:
         targets = ", ".join(code.target for code in self.artifact.targets)
         return f"<CompiledKernel {self._signature()} for {targets}>"
@@ -98,6 +109,7 @@ class CompiledKernel:
         inputs: Sequence[Tensor] | None = None,
         out: Tensor | Sequence[Tensor] | None = None,
         copy: bool = False,
+        **unknown: object,
     ) -> Tensor:
         """
         Compute the outputs.
@@ -108,12 +120,15 @@ class CompiledKernel:
             out: tensor, or one tensor per output, to write to; new ones unless given.
             copy: whether inputs that do not lie in memory as kernels need them (strides, or a start
                 that is no multiple of 16 bytes) are copied first; an error otherwise.
+            unknown: refused, with what there is instead.
 
         Raises:
             TypeError: number of inputs, kind of tensor or element type does not fit.
             ValueError: shape, strides, device or alignment does not fit. Nothing was launched.
             CudaError: CUDA is missing or refused.
         """
+        if unknown:
+            raise _unknown(next(iter(unknown)))
         given = self._collect(tensors, inputs)
         if jax_calls.is_traced(given):
             if out is not None:
@@ -224,6 +239,11 @@ class CompiledKernel:
         for target, value in zip(targets, computed, strict=True):
             target[...] = value
         return results
+
+
+def _unknown(keyword: str) -> TypeError:
+    instead = OF_MIRAGE.get(keyword, "there are inputs, out and copy")
+    return TypeError(f"a kernel takes no keyword {keyword!r}: {instead}")
 
 
 def load(path: str | os.PathLike[str]) -> CompiledKernel:

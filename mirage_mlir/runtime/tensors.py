@@ -126,7 +126,10 @@ def check(view: TensorView, spec: TensorSpec, label: str) -> None:
         ValueError: device or shape do not fit.
     """
     if not view.device.startswith("cuda:"):
-        raise ValueError(f"{label} is on {view.device}; kernels take tensors on a CUDA device")
+        raise ValueError(
+            f"{label} is on {view.device}; kernels take tensors on a CUDA device, or all of them "
+            f"in host memory"
+        )
     if view.dtype != spec.element_type.array_name:
         raise TypeError(f"{label} has type {view.dtype}, not {spec.element_type.array_name}")
     if view.shape != spec.shape:

@@ -7,10 +7,10 @@ from typing import Any
 
 from xdsl.universe import Universe
 
+from mirage_mlir.pass_options import Request, in_order
 from mirage_mlir.passes import PIPELINES, VERIFICATION
 from mirage_mlir.tool.available import about_unknown
 from mirage_mlir.tool.help import describe_available
-from mirage_mlir.tool.pass_options import Request, in_order
 from mirage_mlir.tool.pipeline import parse_flag, parse_pass_pipeline, parse_xdsl_passes
 from mirage_mlir.tool.usage import OneLineParser, UsageError
 

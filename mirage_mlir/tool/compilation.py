@@ -14,10 +14,10 @@ from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.target import Target
 
-from mirage_mlir.bridge.linalg_text import in_generic_form
+from mirage_mlir.bridge.linalg_text import place_of
 from mirage_mlir.diagnostics import Diagnostic, InvalidOperation, PassFailure, Severity
+from mirage_mlir.driver.source import read_program
 from mirage_mlir.outputs.base import BinaryTarget, FilesTarget
-from mirage_mlir.parsing import LocatingParser
 from mirage_mlir.tool.command_line import CommandLine
 from mirage_mlir.verification import verify
 
@@ -67,11 +67,11 @@ class Compilation:
 
     def parse(self, text: str, name: str) -> ModuleOp:
         try:
-            parser = LocatingParser(self.context, in_generic_form(text, name), name)
-            module = parser.parse_module(self.command.implicit_module)
+            implicit = self.command.implicit_module
+            module = read_program(self.context, text, name, implicit_module=implicit)
             verify(module)
         except ParseError as error:
-            raise Rejected(*_parse_diagnostics(error)) from error
+            raise Rejected(*_parse_diagnostics(error, text)) from error
         except (InvalidOperation, PassFailure) as error:
             raise Rejected(*error.diagnostics) from error
         except RecursionError as error:
@@ -125,8 +125,8 @@ class Compilation:
         sys.stderr.write("\n\n")
 
 
-def _parse_diagnostics(error: ParseError) -> list[Diagnostic]:
-    diagnostics = [Diagnostic(Severity.ERROR, error.msg, *error.span.get_location())]
+def _parse_diagnostics(error: ParseError, text: str) -> list[Diagnostic]:
+    diagnostics = [Diagnostic(Severity.ERROR, error.msg, *place_of(error, text))]
     if isinstance(error, MultipleSpansParseError):
         for span, message in error.refs:
             text = message or error.ref_text or "see here"

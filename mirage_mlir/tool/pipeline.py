@@ -11,7 +11,7 @@ import re
 from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from mirage_mlir.tool.pass_options import Request, Words
+from mirage_mlir.pass_options import Request, Words
 from mirage_mlir.tool.usage import UsageError
 
 ANCHOR = "builtin.module"

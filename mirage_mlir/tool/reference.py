@@ -15,8 +15,8 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 from xdsl.utils.hints import isa
 
 from mirage_mlir.outputs import TARGETS, load_target
+from mirage_mlir.pass_options import alternatives, describe, option_names
 from mirage_mlir.passes import PASSES, PIPELINES, load_pass, load_pipeline
-from mirage_mlir.tool.pass_options import alternatives, describe, option_names
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from xdsl.utils.target import Target
 
 from mirage_mlir.diagnostics import collect_remarks, shortened
 from mirage_mlir.outputs.base import BinaryTarget, FilesTarget
+from mirage_mlir.pass_options import OptionError, in_order, instantiate
 from mirage_mlir.passes import load_pipeline
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.cuda_driver import CudaError
@@ -31,7 +32,6 @@ from mirage_mlir.tool.compilation import (
 from mirage_mlir.tool.excerpt import ExcerptWriter
 from mirage_mlir.tool.expected_diagnostics import ExpectedDiagnostics
 from mirage_mlir.tool.files import SPLIT_LINE, Chunk, InputError, Output, read_source
-from mirage_mlir.tool.pass_options import in_order, instantiate
 from mirage_mlir.tool.usage import UsageError
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def run(words: Sequence[str], tool: str = "mirage-opt") -> int:
     """
     try:
         return _run(words)
-    except UsageError as error:
+    except (UsageError, OptionError) as error:
         _say([shortened(f"{tool}: error: {error}")])
         return BAD_COMMAND_LINE
     except InputError as error:

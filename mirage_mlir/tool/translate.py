@@ -58,7 +58,8 @@ def words_of(given: argparse.Namespace) -> list[str]:
             if getattr(given, option):
                 raise UsageError(f"--{option} is for what is searched, not for --to=kernel")
     stablehlo, linalg = IMPORT
-    words = [f"{stablehlo}=parts=true" if given.parts else stablehlo, linalg]
+    parts = " parts=true" if given.parts else ""
+    words = [f"{stablehlo}=if-any=true{parts}", f"{linalg}=if-any=true"]
     if searches:
         words.append("--superoptimize" + (f"=target={given.target}" if given.target else ""))
     if given.function and given.to not in ("ptx", "cubin"):

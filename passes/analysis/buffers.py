@@ -146,3 +146,11 @@ def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
             if first != second:
                 along[second] += buffer_bytes(op)
     return along[0], along[1]
+
+
+def loads_of_tiles(op: Operation) -> list[threadblock.LoadOp]:
+    """The loads of the tiles that `op` copies; fails where edited text has what no load makes."""
+    loads = [value.owner for value in op.operands if isinstance(value.owner, threadblock.LoadOp)]
+    if len(loads) < len(op.operands):
+        fail(op, "copies tiles that no load makes")
+    return loads

@@ -62,10 +62,10 @@ def resources_of(module: ModuleOp) -> tuple[KernelResources, ...]:
 def resources_of_kernel(graph: kernel.GraphDefinedOp) -> KernelResources:
     """Those of one of them."""
     ops = list(graph.body.block.ops)
-    products = [op for op in ops if isinstance(op, threadblock.MatmulOp)]
+    matmuls = [op for op in ops if isinstance(op, threadblock.MatmulOp)]
     threads = graph.schedule.threads
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    grouped = any(map(uses_wgmma, products))
+    grouped = any(map(uses_wgmma, matmuls))
     return KernelResources(
         grid=tuple(graph.grid_sizes),
         loop=tuple(graph.loop_sizes),
@@ -75,7 +75,7 @@ def resources_of_kernel(graph: kernel.GraphDefinedOp) -> KernelResources:
         warpgroups=threads // GROUP_THREADS if grouped else 0,
         stages=graph.schedule.stages,
         shared_bytes=graph.memory.shared_bytes,
-        mma=tuple(map(_instruction, products)),
+        mma=tuple(map(_instruction, matmuls)),
         copies=tuple(dict.fromkeys(map(_copy, loads))),
         multicast=max((op.sharing_blocks for op in loads), default=1),
         splits=largest_sum(graph),

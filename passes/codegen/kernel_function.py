@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import llvm
@@ -14,52 +14,55 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
     registers_of_consumers,
 )
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
 from mirage_mlir.dialects.launch import KernelLaunch
+from mirage_mlir.dialects.overlap import OVERLAP_OPS, AwaitPreviousGridOp, OneThreadOp
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
     MAIN_LOOP,
     PROLOGUE,
     AwaitMmaOp,
-    AwaitPreviousGridOp,
-    BarrierOp,
+    ClearPaddingOp,
+    IssueCopiesOp,
     ReleaseTilesOp,
+    is_across_blocks,
 )
+from mirage_mlir.dialects.split_k import CLUSTER, LAST_BLOCK, ContinueWithOp
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import LARGEST_ALIGNMENT
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
     shares_tiles,
-    stores_apart,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
 from mirage_mlir.passes.codegen.loads import (
-    clear_padding,
+    await_previous_grid,
     iterations_of,
-    launch_dependents,
+    prepare_copies,
     read_ahead,
-    start_invariant_loads,
-    start_loads,
-    wait_for_previous_grid,
 )
 from mirage_mlir.passes.codegen.loop import Loop, take_sums
 from mirage_mlir.passes.codegen.mapped_tensors import mapped_tensors
-from mirage_mlir.passes.codegen.operations import block_barrier, cluster_barrier, run_all
+from mirage_mlir.passes.codegen.operations import (
+    block_barrier,
+    cluster_barrier,
+    run_all,
+    run_operation,
+)
 from mirage_mlir.passes.codegen.pipeline import Producer
-from mirage_mlir.passes.codegen.prefetch import prefetch_beside_copies, prefetch_inputs
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
-from mirage_mlir.passes.schedule.order import reads
 from mirage_mlir.passes.schedule.sections import sections_of
 
 SHARED_SYMBOL = "smem"
@@ -68,6 +71,9 @@ POINTER_ALIGNMENT = 16
 """Bytes to which every tensor's address is aligned; the runtime refuses others."""
 
 GENERIC = llvm.LLVMPointerType()
+
+BEGINNING = (IssueCopiesOp, ClearPaddingOp, *OVERLAP_OPS)
+"""What stands at the beginning of the prologue, in front of all that computes."""
 
 TENSOR_MAP_BYTES = (128, 64)
 """Size and alignment of a `CUtensorMap` (CUDA driver API)."""
@@ -83,29 +89,11 @@ def roots_of(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
 
 
 class KernelFunction:
-    """
-    Emits the function of one kernel.
+    """Emits the function of one kernel."""
 
-    Args:
-        available: the tensors that are there when the kernel starts, which may be before the
-            previous grid has ended; None where it starts after that.
-        launches_dependents: whether the next kernel may start before this one has ended.
-        at_once: whether it may even before this one has waited for the previous grid.
-    """
-
-    def __init__(
-        self,
-        graph: kernel.GraphDefinedOp,
-        available: Collection[SSAValue] | None = None,
-        *,
-        launches_dependents: bool = False,
-        at_once: bool = False,
-    ) -> None:
+    def __init__(self, graph: kernel.GraphDefinedOp) -> None:
         sections = sections_of(graph)
         self.graph = graph
-        self.available = available
-        self.launches_dependents = launches_dependents
-        self.at_once = launches_dependents and at_once and not graph.schedule.producer_warps
         self.roots = roots_of(graph)
         self.is_pipelined = graph.schedule.producer_warps > 0
         self.producers = graph.schedule.producer_warps
@@ -146,30 +134,33 @@ class KernelFunction:
         if self.is_pipelined:
             self.run_with_producer()
         else:
-            if self.at_once:
-                launch_dependents(self.ctx)
-            if self.available is not None:
-                prefetch_inputs(self.ctx, self.available)
-            if clear_padding(self.ctx):
-                self.emit.insert(nvvm.BarrierOp())
-            start_loads(
-                self.ctx,
-                self.before,
-                self.available,
-                launches_dependents=self.launches_dependents and not self.at_once,
-            )
-            read_ahead(self.ctx, self.before)
             self.run_sections()
         self.emit.insert(llvm.ReturnOp())
         return self.function(name)
 
-    def run_sections(self) -> None:
+    def run_sections(self, producer: Producer | None = None) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
-        run_all(self.ctx, self.before)
+        places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
+        start = max(places, default=-1) + 1
+        prepare_copies(self.ctx, self.before[:start])
+        for op in self.before[:start]:
+            self.begin(op, producer)
+        read_ahead(self.ctx, self.before[start:])
+        run_all(self.ctx, self.before[start:])
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
         self.run_ending()
         self.run_after()
+
+    def begin(self, op: Operation, producer: Producer | None) -> None:
+        """Emit an operation up to the copies of the prologue; one thread copies like a producer."""
+        if not isinstance(op, OneThreadOp):
+            run_operation(self.ctx, op)
+        elif producer is None:
+            fail(op, "copies tiles as a producer does, and the kernel has none")
+        else:
+            with self.emit.when(self.emit.equal(self.ctx.thread, 0)):
+                producer.run_all([*op.body.block.ops])
 
     def run_ending(self) -> None:
         """Emit what ends the loop: the waits of its last iteration, and for the previous grid."""
@@ -180,7 +171,7 @@ class KernelFunction:
                 case ReleaseTilesOp():
                     release_last_tiles(self.ctx)
                 case AwaitPreviousGridOp():
-                    wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
+                    await_previous_grid(self.ctx)
                 case _:
                     return
             self.after.pop(0)
@@ -192,8 +183,8 @@ class KernelFunction:
         maps = dict(
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
-        producer = Producer(ctx, maps, self.available, launches_dependents=self.launches_dependents)
-        ctx.paced = producer.is_paced
+        producer = Producer(ctx, maps)
+        ctx.paced = producer.paced is not None
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
         with emit.when(first), emit.when(emit.equal(ctx.lane, 0)):
@@ -212,64 +203,37 @@ class KernelFunction:
             if several:
                 count = int(registers_of_consumers(self.block_threads))
                 emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
-            self.consume(producer)
-
-    def consume(self, producer: Producer) -> None:
-        """Emit what the warps do that compute; they touch device memory before or after a loop."""
-        ctx = self.ctx
-        if self.available is not None:
-            prefetch_beside_copies(ctx, self.available)
-        if clear_padding(ctx):
-            block_barrier(ctx)
-        if producer.is_paced:
-            with ctx.emit.when(ctx.emit.equal(ctx.thread, 0)):
-                producer.copy_after_wait()
-        if any(isinstance(op, AwaitPreviousGridOp) for op in self.before):
-            start_invariant_loads(ctx, self.before, self.available)
-            read_ahead(ctx, self.before)
-        self.run_sections()
+            self.run_sections(producer)
 
     def run_after(self) -> None:
-        """Emit what follows the loop."""
-        barriers = [op for op in self.after if isinstance(op, BarrierOp) and op.cluster is not None]
-        if not barriers:
-            run_all(self.ctx, self.after)
-        else:
-            self.run_in_cluster(self.after.index(barriers[-1]) + 1)
+        """Emit what follows the loop, behind a sum across blocks perhaps in some of them only."""
+        places = [n for n, op in enumerate(self.after) if isinstance(op, ContinueWithOp)]
+        first = places[0] if places else len(self.after)
+        run_all(self.ctx, self.after[:first])
+        for op in self.after[first : first + 1]:
+            assert isinstance(op, ContinueWithOp)
+            self.continue_with(op, self.after[first + 1 :])
 
-    def run_in_cluster(self, apart: int) -> None:
-        """
-        Emit what follows the loop where blocks add up their parts: the first `apart` operations
-        in each block, the rest by all threads of the cluster together, or by its first block; or
-        in each block where they store tiles of their own. Without a cluster by the last block.
-        """
-        ctx, rest = self.ctx, self.after[apart:]
-        if self.graph.schedule.sums_in_workspace:
-            run_all(ctx, self.after[: apart - 1])
-            with self.emit.when(arrive(ctx, block_barrier)):
+    def continue_with(self, op: ContinueWithOp, rest: Sequence[Operation]) -> None:
+        """Emit `rest` in the blocks that `op` says."""
+        ctx, emit = self.ctx, self.emit
+        if op.blocks.data == LAST_BLOCK:
+            if not self.shared_sums:
+                fail(op, "adds up partial sums, but the schedule says of none (sums_in_workspace)")
+            with emit.when(arrive(ctx, block_barrier)):
                 run_all(ctx, rest)
             return
-        run_all(ctx, self.after[:apart])
-        if stores_apart(self.graph):
-            run_all(ctx, rest)
-            cluster_barrier(ctx)
-            return
-        rank = self.emit.result(nvvm_hopper.ClusterBlockRankOp())
-        # No block ends while another may read its shared memory.
-        if self.graph.schedule.cluster_reduction:
-            before = self.emit.mul(rank, ctx.threads)
-            ctx.thread = self.emit.i32(self.emit.add(ctx.thread, before))
+        rank = emit.result(nvvm_hopper.ClusterBlockRankOp())
+        if op.blocks.data == CLUSTER:
+            ctx.thread = emit.i32(emit.add(ctx.thread, emit.mul(rank, ctx.threads)))
             ctx.threads *= prod(cluster_sizes(self.graph))
-            last = max((place + 1 for place, op in enumerate(rest) if reads(op)), default=0)
-            run_all(ctx, rest[:last])
-            # What is stored meanwhile nobody waits for.
-            self.emit.insert(nvvm_hopper.ClusterArriveOp())
-            run_all(ctx, rest[last:])
-            self.emit.insert(nvvm_hopper.ClusterWaitOp())
-            return
-        with self.emit.when(self.emit.equal(rank, 0)):
             run_all(ctx, rest)
-        cluster_barrier(ctx)
+            return
+        if not rest or not is_across_blocks(rest[-1]):
+            fail(op, "has no barrier of the cluster behind what the first block does")
+        with emit.when(emit.equal(rank, 0)):
+            run_all(ctx, rest[:-1])
+        run_all(ctx, rest[-1:])
 
     @property
     def launched_threads(self) -> int:
@@ -282,7 +246,8 @@ class KernelFunction:
             grid=tuple(self.grid),
             threads=self.launched_threads,
             shared_bytes=self.graph.memory.shared_bytes,
-            starts_early=self.available is not None,
+            occupancy_limit_bytes=self.graph.overlap.occupancy_limit_bytes,
+            starts_early=self.graph.overlap.starts_early,
             arguments=tuple(arguments),
         )
 
@@ -322,11 +287,13 @@ class KernelFunction:
         Of tensors that are read it makes loads of read-only memory (`ld.global.nc`) where nothing
         else has the pointer. What the previous grid writes changes under a kernel that starts
         early, and ptxas moves such loads to before the wait for that grid. So there only what is
-        given may be read like this.
+        available may be read like this.
         """
         known: dict[str, Attribute] = {"llvm.align": IntegerAttr(POINTER_ALIGNMENT, i64)}
-        is_read = root in {view_of(value).root for value in self.graph.inputs}
-        if not is_read or self.available is None or root in self.available:
+        overlap, inputs = self.graph.overlap, [view_of(value).root for value in self.graph.inputs]
+        is_read = root in inputs
+        available = root in [inputs[number] for number in overlap.available]
+        if not is_read or not overlap.starts_early or available:
             known["llvm.noalias"] = UnitAttr()
             if is_read:
                 known["llvm.readonly"] = UnitAttr()

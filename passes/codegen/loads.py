@@ -1,13 +1,11 @@
 """Loads by `cp.async` of all threads, and the tile that each iteration reads."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of, shared_buffer
 from mirage_mlir.dialects.pipeline import IssueCopiesOp
@@ -15,8 +13,8 @@ from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.buffers import (
     buffer_bytes,
     is_staged,
+    loads_of_tiles,
 )
-from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import Reduction, reduced_sides
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
@@ -27,37 +25,6 @@ from mirage_mlir.passes.schedule.streams import stream_of
 
 MAX_READ_AHEAD = 48
 """Limit of elements that a thread loads into registers ahead of use."""
-
-
-@dataclass(frozen=True)
-class CopyGroup:
-    """
-    Copies of the prologue that a barrier can wait for together.
-
-    Args:
-        loads: of the tiles.
-        iteration: the iteration that reads them, and the buffer that they go to.
-    """
-
-    loads: list[threadblock.LoadOp]
-    iteration: int
-
-    @staticmethod
-    def of(op: IssueCopiesOp) -> "CopyGroup":
-        """The copies that `op` issues."""
-        return CopyGroup(loads_of_tiles(op), 0 if op.iteration is None else op.iteration.value.data)
-
-    def copy(self, ctx: KernelContext, loads: Sequence[threadblock.LoadOp]) -> None:
-        """Start the copies of some of the tiles."""
-        copy(ctx, loads, self.iteration, self.iteration)
-
-
-def loads_of_tiles(op: Operation) -> list[threadblock.LoadOp]:
-    """The loads of the tiles that `op` copies; fails where edited text has what no load makes."""
-    loads = [value.owner for value in op.operands if isinstance(value.owner, threadblock.LoadOp)]
-    if len(loads) < len(op.operands):
-        fail(op, "copies tiles that no load makes")
-    return loads
 
 
 def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
@@ -102,12 +69,11 @@ def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: SSAValue) -> No
     emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 
-def clear_padding(ctx: KernelContext) -> bool:
-    """Zero the buffers whose padding a matmul reads; whether there are any."""
-    padded = [op for op in ctx.graph.body.block.ops if shared_buffer(op).zero_padding]
-    for op in padded:
-        clear(ctx, op)
-    return bool(padded)
+def clear_padding(ctx: KernelContext) -> None:
+    """Zero the buffers with padding that MMAs read."""
+    for op in ctx.graph.body.block.ops:
+        if shared_buffer(op).zero_padding:
+            clear(ctx, op)
 
 
 def clear(ctx: KernelContext, op: Operation) -> None:
@@ -126,68 +92,33 @@ def clear(ctx: KernelContext, op: Operation) -> None:
     emit.loop(ceil_div(words, ctx.threads), [], iteration)
 
 
-def wait_for_previous_grid(
-    ctx: KernelContext, available: Collection[SSAValue] | None, *, launches_dependents: bool
-) -> None:
-    """Wait until it has ended, then let the next one start: what it finds is there by now."""
-    if available is not None:
-        ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
-    if launches_dependents:
-        launch_dependents(ctx)
+def prepare_copies(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Compute the indices of the first iterations once, in front of the branches of all copies."""
+    for op in ops:
+        if isinstance(op, IssueCopiesOp):
+            iterations_of(ctx, iteration_of(op))
+
+
+def iteration_of(op: IssueCopiesOp) -> int:
+    """The iteration whose tiles `op` copies: 0 for loop-invariant tiles."""
+    return 0 if op.iteration is None else op.iteration.value.data
+
+
+def issue_copies(ctx: KernelContext, op: IssueCopiesOp) -> None:
+    """Start copies of the prologue: of one iteration, into its buffers, or of invariant tiles."""
+    copy(ctx, loads_of_tiles(op), iteration_of(op), iteration_of(op))
+    if op.uncommitted is None:
+        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
+
+
+def await_previous_grid(ctx: KernelContext) -> None:
+    """Wait until the previous grid has ended."""
+    ctx.emit.insert(nvvm_hopper.GridDependencyOp("wait"))
 
 
 def launch_dependents(ctx: KernelContext) -> None:
     """Let the kernel behind this one start once all blocks have got here."""
     ctx.emit.insert(nvvm_hopper.GridDependencyOp("launch_dependents"))
-
-
-def issued(ops: Sequence[Operation]) -> list[CopyGroup]:
-    """The groups of copies that `ops` of the prologue issue."""
-    return [CopyGroup.of(op) for op in ops if isinstance(op, IssueCopiesOp)]
-
-
-def start_loads(
-    ctx: KernelContext,
-    ops: Sequence[Operation],
-    available: Collection[SSAValue] | None,
-    *,
-    launches_dependents: bool,
-) -> None:
-    """
-    Start the copies of the prologue `ops`, a group each.
-
-    What is there before the previous grid has ended, as `available` says, comes first.
-    """
-    groups = issued(ops)
-    early = [op for group in groups for op in group.loads if is_available(op, available)]
-    has_later = any(op not in early for group in groups for op in group.loads)
-    if has_later:
-        for group in groups:
-            group.copy(ctx, [op for op in group.loads if op in early])
-        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
-    for group in groups:
-        group.copy(ctx, [op for op in group.loads if not has_later or op not in early])
-        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
-    if not has_later:
-        wait_for_previous_grid(ctx, available, launches_dependents=launches_dependents)
-
-
-def is_available(op: threadblock.LoadOp, available: Collection[SSAValue] | None) -> bool:
-    """Whether what `op` loads is there before the previous grid has ended, which is waited for."""
-    return available is not None and view_of(op.source).root in available
-
-
-def start_invariant_loads(
-    ctx: KernelContext, ops: Sequence[Operation], available: Collection[SSAValue] | None
-) -> None:
-    """Start the copies that consumer warps make, the ones of what is `available` first."""
-    groups = issued(ops)
-    for group in groups:
-        group.copy(ctx, [op for op in group.loads if is_available(op, available)])
-    wait_for_previous_grid(ctx, available, launches_dependents=False)
-    for group in groups:
-        group.copy(ctx, [op for op in group.loads if not is_available(op, available)])
-        ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 
 def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:

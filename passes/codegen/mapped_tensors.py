@@ -9,9 +9,9 @@ from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.interface import TensorMapAttr, TensorMapFacts
 from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, is_staged
+from mirage_mlir.passes.analysis.packing import packed_boxes, packed_tile, packing_of
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.codegen.packing import packed_boxes, packed_tile, packing_of
 from mirage_mlir.targets.tensor_map import TensorMap
 
 

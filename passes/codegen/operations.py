@@ -4,23 +4,31 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp
+from mirage_mlir.dialects.overlap import AwaitPreviousGridOp, LaunchDependentsOp, PrefetchTilesOp
 from mirage_mlir.dialects.pipeline import (
-    AwaitPreviousGridOp,
+    SCHEDULE_OPS,
     AwaitTileOp,
     BarrierOp,
+    ClearPaddingOp,
     IssueCopiesOp,
 )
-from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.split_k import ArriveClusterOp, AwaitClusterOp, StorePartialSumOp
 from mirage_mlir.passes.analysis.buffers import shared_layout
-from mirage_mlir.passes.analysis.tile_attributes import (
-    adds_into,
-)
+from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.codegen.access import fetch, write_shared
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.elementwise import run_thread_graph
+from mirage_mlir.passes.codegen.loads import (
+    await_previous_grid,
+    clear_padding,
+    issue_copies,
+    launch_dependents,
+)
 from mirage_mlir.passes.codegen.matmul import multiply
+from mirage_mlir.passes.codegen.prefetch import prefetch
 from mirage_mlir.passes.codegen.reduction import (
     NEUTRAL,
     block_partial_sum,
@@ -50,8 +58,8 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
     """Emit one operation of a graph."""
     ctx.emit.location = op.location
     match op:
-        case BarrierOp() | AwaitTileOp():
-            run_wait(ctx, op)
+        case _ if isinstance(op, SCHEDULE_OPS):
+            run_schedule_operation(ctx, op)
         case threadblock.MatmulOp() if not adds_into(op.result):
             ctx.registers[op.result] = multiply(ctx, op, None)
         case threadblock.AccumulateOp():
@@ -72,16 +80,34 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case _:
             # Copies are started ahead; a transpose is another view of the same memory; a matmul
             # that is added to an accumulator is computed there.
-            views = (threadblock.LoadOp, threadblock.TransposeOp, threadblock.MatmulOp)
-            assert isinstance(op, (*views, IssueCopiesOp, AwaitPreviousGridOp))
+            assert isinstance(
+                op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
+            )
 
 
-def run_wait(ctx: KernelContext, op: BarrierOp | AwaitTileOp) -> None:
-    """Synchronize, or wait for a loop-invariant tile."""
-    if isinstance(op, BarrierOp):
-        run_barrier(ctx, op)
-    else:
-        await_tile(ctx, op)
+def run_schedule_operation(ctx: KernelContext, op: Operation) -> None:
+    """Emit a barrier, a wait, or what stands at the beginning of the prologue."""
+    match op:
+        case BarrierOp():
+            run_barrier(ctx, op)
+        case AwaitTileOp():
+            await_tile(ctx, op)
+        case IssueCopiesOp():
+            issue_copies(ctx, op)
+        case ClearPaddingOp():
+            clear_padding(ctx)
+        case PrefetchTilesOp():
+            prefetch(ctx, op)
+        case AwaitPreviousGridOp():
+            await_previous_grid(ctx)
+        case LaunchDependentsOp():
+            launch_dependents(ctx)
+        case ArriveClusterOp():
+            ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
+        case AwaitClusterOp():
+            ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
+        case _:
+            fail(op, "stands where no thread does this")
 
 
 def run_barrier(ctx: KernelContext, op: BarrierOp) -> None:

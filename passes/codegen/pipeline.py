@@ -5,18 +5,16 @@ One thread of the producer waits until a buffer is empty and starts tensor copie
 consumer warp waits until the buffer is full; no barrier of the block is needed (`tile_barriers`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import filterfalse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from math import prod
 
-from xdsl.dialects.builtin import (
-    i8,
-)
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel, nvvm_hopper, threadblock
+from mirage_mlir.dialects import nvvm_hopper, threadblock
+from mirage_mlir.dialects.overlap import AwaitPreviousGridOp, LaunchDependentsOp
 from mirage_mlir.dialects.pipeline import (
     PRODUCER,
     AwaitReleaseOp,
@@ -25,17 +23,22 @@ from mirage_mlir.dialects.pipeline import (
     RefillBuffersOp,
 )
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.passes.analysis.buffers import copied_invariant_loads, shared_layout
-from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.buffers import (
+    copied_invariant_loads,
+    loads_of_tiles,
+    shared_layout,
+)
 from mirage_mlir.passes.codegen.access import CACHE_POLICIES
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
-from mirage_mlir.passes.codegen.loads import iterations_of, loads_of_tiles, wait_for_previous_grid
+from mirage_mlir.passes.codegen.loads import (
+    await_previous_grid,
+    iterations_of,
+    launch_dependents,
+)
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, mapped
 from mirage_mlir.passes.codegen.multicast_copies import in_block, own_rank, share_of, writers
-from mirage_mlir.passes.codegen.packing import (
-    packed_origin,
-)
+from mirage_mlir.passes.codegen.packing import packed_origin
 from mirage_mlir.passes.codegen.tile_barriers import (
     await_buffer,
     early_barrier,
@@ -53,178 +56,94 @@ BarrierOf = Callable[[KernelContext, Index], SSAValue]
 """Returns the address of a barrier of a stage: full, empty or early."""
 
 
-@dataclass(frozen=True)
-class ProducerPlan:
-    """
-    What the schedule says that a producer does.
-
-    Args:
-        soon: loads of loop-invariant tiles that are copied before those of the loop.
-        loads: of the loop's tiles.
-        late: loads of loop-invariant tiles that are copied behind the first iterations.
-        first_iterations: whose tiles are copied to new buffers.
-        at_start: those of them that are copied before the previous grid has ended.
-        ahead: iterations whose copies are in flight once buffers are filled anew; None where all
-            iterations have buffers of their own.
-        awaits_release: whether it waits for all readers in the end.
-    """
-
-    soon: list[threadblock.LoadOp]
-    loads: list[threadblock.LoadOp]
-    late: list[threadblock.LoadOp]
-    first_iterations: int
-    at_start: int
-    ahead: int | None
-    awaits_release: bool
-
-    @staticmethod
-    def of(graph: kernel.GraphDefinedOp) -> "ProducerPlan":
-        """That of a `graph` with producer warps; fails where edited text has none."""
-        ops = sections_of(graph)[PRODUCER]
-        filled = next((op for op in ops if isinstance(op, FillBuffersOp)), None)
-        if filled is None:
-            fail(graph, "has producer warps, and no threadblock.fill_buffers for them")
-        place = ops.index(filled)
-        return ProducerPlan(
-            [load for op in ops[:place] for load in loads_of_invariants(op)],
-            loads_of_tiles(filled),
-            [load for op in ops[place + 1 :] for load in loads_of_invariants(op)],
-            filled.iterations.value.data,
-            filled.at_start.value.data,
-            next((op.ahead.value.data for op in ops if isinstance(op, RefillBuffersOp)), None),
-            any(isinstance(op, AwaitReleaseOp) for op in ops),
-        )
-
-
-def loads_of_invariants(op: Operation) -> list[threadblock.LoadOp]:
-    """The loads of the loop-invariant tiles that `op` copies."""
-    return loads_of_tiles(op) if isinstance(op, IssueCopiesOp) else []
-
-
 class Producer:
     """
     Emits the code of the producer thread, which starts all copies.
 
-    Where only some of the loop's tiles are there before the previous grid has ended, these are
-    copied at once, but no more of them are on their way than keep device memory busy: so what is
-    waited for need not queue behind them, and a thread that computes copies it (`copy_after_wait`).
-
     Args:
         maps: the address of each tensor map.
-        available: the tensors that are there before the previous grid has ended; None where this
-            one starts after that.
-        launches_dependents: whether the next kernel may start before this one has ended.
     """
 
-    def __init__(
-        self,
-        ctx: KernelContext,
-        maps: Mapping[MappedTensor, SSAValue],
-        available: Collection[SSAValue] | None,
-        *,
-        launches_dependents: bool,
-    ) -> None:
+    def __init__(self, ctx: KernelContext, maps: Mapping[MappedTensor, SSAValue]) -> None:
         self.ctx = ctx
         self.maps = maps
-        self.available = available
-        self.launches_dependents = launches_dependents
-        self.plan = ProducerPlan.of(ctx.graph)
-        self.loads = self.plan.loads
+        ops = sections_of(ctx.graph)[PRODUCER]
+        fills = fills_of(ops)
+        copies = len([*takewhile(lambda op: isinstance(op, IssueCopiesOp | FillBuffersOp), ops)])
+        self.at_first, self.later = ops[:copies], ops[copies:]
+        if not fills:
+            fail(ctx.graph, "has producer warps, and no threadblock.fill_buffers for them")
         self.iterations = prod(ctx.graph.loop_sizes)
-        self.first_iterations = self.plan.first_iterations
-        self.before_wait = [op for op in self.loads if self.is_available(op)]
-        """The loads of what is there when the kernel starts."""
-        self.after_wait = [op for op in self.loads if not self.is_available(op)]
-
-    @property
-    def is_paced(self) -> bool:
-        """Whether some tiles are copied before the PDL wait and others after it."""
-        return bool(self.before_wait and self.after_wait)
-
-    def is_available(self, op: threadblock.LoadOp) -> bool:
-        """Whether what `op` loads is there when the kernel starts."""
-        return self.available is None or view_of(op.source).root in self.available
+        self.first_iterations = fills[0].iterations.value.data
+        self.paced = next((op for op in fills if op.at_start is not None), None)
 
     def start(self) -> None:
         """
-        Make the barriers, and fill the first buffers with what is there already.
+        Make the barriers, and start the first copies.
 
-        Barriers that nobody uses before the block has synchronized are made behind the first
-        copies.
+        Barriers that nobody uses before the block has synchronized are made behind these.
         """
         ctx = self.ctx
         slots = range(ctx.stages)
         full = [full_barrier(ctx, slot) for slot in slots]
-        first = [early_barrier(ctx, slot) for slot in slots] if self.is_paced else full
+        first = [early_barrier(ctx, slot) for slot in slots] if self.paced else full
         invariant = copied_invariant_loads(ctx.graph)
         initialise(ctx, [*first, *(invariant_barrier(ctx, op) for op in invariant)], 1)
         ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
-        self.copy_invariants(filter(self.is_available, self.plan.soon))
-        first_barrier = early_barrier if self.is_paced else full_barrier
-        self.fill(self.before_wait, first_barrier, 0, self.at_start)
-        self.copy_invariants(filter(self.is_available, self.plan.late))
-        if self.is_paced:
+        self.run_all(self.at_first)
+        if self.paced:
             initialise(ctx, full, 1)
             ctx.emit.insert(nvvm_hopper.FenceMBarrierInitOp())
         warps = ctx.graph.schedule.threads // WARP_THREADS * writers(ctx.graph)
         initialise(ctx, [empty_barrier(ctx, slot) for slot in slots], warps)
 
-    @property
-    def at_start(self) -> int:
-        """Iterations whose tiles are on their way before the first of them has come."""
-        if not self.is_paced:
-            return self.first_iterations
-        return self.plan.at_start
-
     def run(self) -> None:
-        """
-        Fill the buffers with the rest, then each anew as soon as it is empty.
+        """Do what is left, when all warps know of the barriers."""
+        if self.paced is not None:
+            self.fill_in_pace(self.paced)
+        self.run_all(self.later)
 
-        At first each block of a cluster fills its own buffers, and need not know of the others.
-        """
-        if self.is_paced:
-            self.fill_in_pace()
-            wait_for_previous_grid(self.ctx, self.available, launches_dependents=False)
-        else:
-            self.copy_after_wait()
-        if self.plan.ahead is not None:
-            self.refill(self.plan.ahead)
-        if self.plan.awaits_release:
-            self.await_readers()
+    def run_all(self, ops: Sequence[Operation]) -> None:
+        """Emit `ops` of a single thread: copies, and waits between them."""
+        for op in ops:
+            match op:
+                case IssueCopiesOp():
+                    self.copy_invariants(loads_of_tiles(op))
+                case FillBuffersOp():
+                    self.fill(op)
+                case RefillBuffersOp():
+                    self.refill(op)
+                case AwaitReleaseOp():
+                    self.await_readers()
+                case AwaitPreviousGridOp():
+                    await_previous_grid(self.ctx)
+                case LaunchDependentsOp():
+                    launch_dependents(self.ctx)
+                case _:
+                    fail(op, "is nothing that a thread that copies tiles does")
 
-    def copy_after_wait(self) -> None:
-        """Wait for the previous grid, and start the first copies of what it may have written."""
-        wait_for_previous_grid(
-            self.ctx, self.available, launches_dependents=self.launches_dependents
-        )
-        self.copy_invariants(filterfalse(self.is_available, self.plan.soon))
-        self.fill(self.after_wait, full_barrier, 0, self.first_iterations)
-        self.copy_invariants(filterfalse(self.is_available, self.plan.late))
-
-    def fill_in_pace(self) -> None:
-        """Fill the buffers that are left with what is there already, one when another has come."""
+    def fill_in_pace(self, op: FillBuffersOp) -> None:
+        """Fill the buffers that are left, one when another has come."""
         ctx, emit = self.ctx, self.ctx.emit
-        before = self.at_start
+        loads, before = loads_of_tiles(op), count_at_start(op)
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             wait(ctx, early_barrier(ctx, number), 0)
-            self.copy_iteration(self.before_wait, emit.add(number, before), early_barrier)
+            self.copy_iteration(loads, emit.add(number, before), early_barrier)
             return []
 
         if before < self.first_iterations:
             emit.loop(self.first_iterations - before, [], body)
 
-    def fill(
-        self, loads: Sequence[threadblock.LoadOp], barrier: BarrierOf, first: int, end: int
-    ) -> None:
-        """Start the copies of `loads` for some iterations, into buffers that are new."""
+    def fill(self, op: FillBuffersOp) -> None:
+        """Start the copies of the first iterations, into buffers that are new."""
+        loads, barrier = loads_of_tiles(op), full_barrier if op.at_start is None else early_barrier
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            self.copy_iteration(loads, self.ctx.emit.add(number, first), barrier)
+            self.copy_iteration(loads, number, barrier)
             return []
 
-        if loads:
-            self.ctx.emit.loop(end - first, [], body)
+        self.ctx.emit.loop(count_at_start(op), [], body)
 
     def copy_iteration(
         self, loads: Sequence[threadblock.LoadOp], iteration: Index, barrier: BarrierOf
@@ -233,8 +152,9 @@ class Producer:
         self.expect_bytes(loads, barrier(self.ctx, iteration))
         self.copy(loads, iteration, iteration, barrier(self.ctx, iteration))
 
-    def refill(self, ahead: int) -> None:
+    def refill(self, op: RefillBuffersOp) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
+        loads, ahead = loads_of_tiles(op), op.ahead.value.data
         ctx, emit = self.ctx, self.ctx.emit
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
@@ -246,8 +166,8 @@ class Producer:
                 await_buffer(ctx, emit.rem(before, ctx.stages), before)
             # The phase that ends when the iteration before in this buffer has been read.
             wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, iteration), 1))
-            self.expect_bytes(self.loads, full_barrier(ctx, slot))
-            self.copy(self.loads, iteration, slot, full_barrier(ctx, slot), shared=True)
+            self.expect_bytes(loads, full_barrier(ctx, slot))
+            self.copy(loads, iteration, slot, full_barrier(ctx, slot), shared=True)
             return []
 
         emit.loop(self.iterations - self.first_iterations, [], body)
@@ -339,6 +259,16 @@ class Producer:
                 mask,
             )
             emit.insert(copy)
+
+
+def fills_of(ops: Sequence[Operation]) -> list[FillBuffersOp]:
+    """The operations among `ops` that fill new buffers."""
+    return [op for op in ops if isinstance(op, FillBuffersOp)]
+
+
+def count_at_start(op: FillBuffersOp) -> int:
+    """The iterations whose copies `op` starts at once."""
+    return (op.iterations if op.at_start is None else op.at_start).value.data
 
 
 def box_offset(op: threadblock.LoadOp, boxes: TensorMap, start: BoxStart) -> int:

@@ -1,65 +1,31 @@
-"""Prefetches input tiles into L2 before the PDL wait for the previous grid."""
+"""Prefetches tiles into L2, while the previous grid still runs."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
-
-from xdsl.ir import BlockArgument, SSAValue
 
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import GlobalAttr, layout_of
+from mirage_mlir.dialects.overlap import PrefetchTilesOp
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.layouts.sectors import LINE_BYTES
-from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import cut_axes, tensor_bytes
+from mirage_mlir.passes.analysis.buffers import is_staged, loads_of_tiles
+from mirage_mlir.passes.analysis.tile_attributes import cut_axes
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition, Index
 from mirage_mlir.passes.codegen.loads import iterations_of
 
-MOST_LINES = 16
-"""Lines that a thread prefetches at most; so many keep a multiprocessor's requests in flight."""
 
-FIRST_BLOCKS = 2048
-"""Blocks along the first grid axis that prefetch. Later blocks start when these have ended, and so
-after the previous grid has. An H200 runs 132 * 16 blocks at a time."""
-
-MOST_BESIDE_COPIES = 6 << 20
-"""
-Bytes of inputs up to which also tiles that TMA will copy are prefetched.
-
-On an H200 attention of 1 to 4 MB of keys and values gained, or lost nothing; with 8 to 33 MB it
-took 6.1 us for 5.6, 7.9 for 7.4, 14.6 for 13.7 and 12.5 for 11.3.
-"""
-
-
-def prefetch_inputs(ctx: KernelContext, available: Collection[SSAValue]) -> None:
-    """
-    Prefetch the tiles of the first iterations into L2 while the previous grid still runs.
-
-    A prefetch has no other effect, so it is right even if that grid writes the tiles. Two kinds of
-    tiles are not prefetched: those that are `available` and go to shared memory, which are copied
-    at once, and results of this program's kernels, which are in L2.
-    """
-    left, first = MOST_LINES, ctx.graph.grid_sizes[0] <= FIRST_BLOCKS
-    with ctx.emit.when(first or ctx.emit.less(ctx.blocks[0], FIRST_BLOCKS)):
-        for op, iteration in first_tiles(ctx):
-            root = view_of(op.source).root
-            loaded = root in available and not isinstance(layout_of(op.result), GlobalAttr)
-            if loaded or not isinstance(root, BlockArgument):
-                continue
-            with ctx.emit.when(asks_for_all(ctx, op)):
-                left -= prefetch_tile(ctx, op, iteration, left)
+def prefetch(ctx: KernelContext, op: PrefetchTilesOp) -> None:
+    """Prefetch tiles, iteration by iteration, until a thread has asked for its number of lines."""
+    left = op.lines.value.data
+    first = op.first_blocks
+    runs = True if first is None else ctx.emit.less(ctx.blocks[0], first.value.data)
+    with ctx.emit.when(runs):
+        for load, iteration in tiles_of_iterations(ctx, loads_of_tiles(op)):
+            with ctx.emit.when(asks_for_all(ctx, load)):
+                left -= prefetch_tile(ctx, load, iteration, left)
             if left <= 0:
                 return
-
-
-def prefetch_beside_copies(ctx: KernelContext, available: Collection[SSAValue]) -> None:
-    """Prefetch where a producer copies the loop's tiles once the previous grid has ended."""
-    roots = {view_of(value).root: None for value in ctx.graph.inputs}
-    asked = [root for root in roots if root not in available and isinstance(root, BlockArgument)]
-    if sum(map(tensor_bytes, asked)) <= MOST_BESIDE_COPIES:
-        prefetch_inputs(ctx, available)
 
 
 def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
@@ -74,11 +40,10 @@ def asks_for_all(ctx: KernelContext, op: threadblock.LoadOp) -> Condition:
     return ctx.emit.all([ctx.emit.equal(block, 0) for block in shared])
 
 
-def first_tiles(ctx: KernelContext) -> Iterator[tuple[threadblock.LoadOp, int]]:
-    """
-    The loads of a block in each iteration whose tiles have buffers, iteration after iteration.
-    """
-    loads = [op for op in ctx.graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+def tiles_of_iterations(
+    ctx: KernelContext, loads: Sequence[threadblock.LoadOp]
+) -> Iterator[tuple[threadblock.LoadOp, int]]:
+    """The `loads` in each iteration whose tiles have buffers, iteration after iteration."""
     iterations = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
     for iteration in range(iterations):
         yield from ((op, iteration) for op in loads if iteration == 0 or is_staged(op))

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
@@ -301,9 +302,7 @@ def _never_changes(value: SSAValue) -> bool:
             return False
         value = value.owner.operands[0]
     function = value.block.parent_op()
-    if not isinstance(function, FuncOp) or function.arg_attrs is None:
-        return False
-    return kernel.CONSTANT in function.arg_attrs.data[value.index].data
+    return isinstance(function, FuncOp) and is_constant_input(function, value.index)
 
 
 def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> Piece:

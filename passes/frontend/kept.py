@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, BlockArgument, Operation
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import BlockArgument, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import kept_programs, mark, program_of
 from mirage_mlir.dialects.common import FloatType
@@ -27,32 +26,6 @@ def functions_to_search(module: ModuleOp) -> list[FuncOp]:
     passive = {*kept_programs(module), *(name for called in callers.values() for name in called)}
     wanted = (f for f in functions if f.sym_name.data not in passive)
     return [f for f in wanted if callers[f] or has_work(f)]
-
-
-def first_foreign_operations(module: ModuleOp) -> list[Operation]:
-    """In each function that works on tensors without an operator of ours, the first that does."""
-    found: list[Operation] = []
-    for function in module.walk():
-        if not isinstance(function, FuncOp) or _is_of_kernels(function):
-            continue
-        foreign = (op for op in function.walk() if op is not function and _works_on_tensors(op))
-        found += [*foreign][:1]
-    return found
-
-
-def _is_of_kernels(function: FuncOp) -> bool:
-    return any(op.name.startswith("kernel.") for op in function.walk())
-
-
-def _works_on_tensors(op: Operation) -> bool:
-    """Whether `op` computes a tensor of others, in a way that the host has no name for."""
-    if isinstance(op, FuncOp | ReturnOp | CallOp) or name_of(op) in SETTING_UP:
-        return False
-    return any(isa(result.type, TensorType[Attribute]) for result in op.results)
-
-
-SETTING_UP = ("arith.constant", "linalg.fill", "scf.for", "scf.if", "scf.while", "tensor.empty")
-"""What is around computations, and is none itself."""
 
 
 def keep_program(module: ModuleOp, function: FuncOp) -> None:

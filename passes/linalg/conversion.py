@@ -5,7 +5,7 @@ from math import inf, isnan
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
@@ -22,7 +22,10 @@ from mirage_mlir.passes.linalg.builder import (
 from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
 
 DIALECTS = ("linalg", "tensor")
-"""Those whose operations are looked for; arith and math come with them."""
+"""Those whose operations are looked for."""
+
+ELEMENTWISE = ("arith", "math")
+"""Those that compute with scalars, too: looked for is what computes a tensor."""
 
 
 def is_candidate(op: Operation) -> bool:
@@ -81,7 +84,8 @@ class Conversion:
             emit.fail("has no counterpart among the operators of the kernel dialect")
         inputs = [read(emit, self.known, value) for value in op.operands]
         shape, element = shape_and_element(emit, op.results[0].type)
-        if shape == () and all(each.number is None for each in inputs):
+        is_tensor = isa(op.results[0].type, TensorType[Attribute])
+        if not is_tensor and all(each.number is None for each in inputs):
             emit.fail(f"computes a scalar of type {element}, outside of a tensor")
         inputs = [
             constant(shape, each.element, each.number) if each.number is not None else each

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects.stablehlo_attributes import Direction, DirectionAttr
 from mirage_mlir.passes.linalg.builder import LinalgBuilder
 from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
@@ -87,17 +88,17 @@ FIRST_UNSIGNED = 6
 
 
 def _float(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    return emit.apply(FLOATS[op.name], inputs, inputs[0].element)
+    return emit.apply(FLOATS[name_of(op)], inputs, inputs[0].element)
 
 
 def _integer(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     if inputs[0].is_boolean:
         emit.fail("computes with booleans as with numbers")
-    return emit.apply(INTEGERS[op.name], inputs, inputs[0].element)
+    return emit.apply(INTEGERS[name_of(op)], inputs, inputs[0].element)
 
 
 def _bits(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    return emit.apply(BITS[op.name], inputs, inputs[0].element)
+    return emit.apply(BITS[name_of(op)], inputs, inputs[0].element)
 
 
 def _least(x: Tensor) -> float:
@@ -111,9 +112,9 @@ def element_of(kind: Attribute) -> Attribute:
 
 def _cast(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (x,) = inputs
-    if op.name in UNSIGNED and not x.is_boolean and _least(x) < 0:
+    if name_of(op) in UNSIGNED and not x.is_boolean and _least(x) < 0:
         emit.fail("takes for unsigned what may be negative")
-    if op.name in SIGNED and x.is_boolean:
+    if name_of(op) in SIGNED and x.is_boolean:
         emit.fail("takes a boolean for signed: true is -1")
     return emit.apply("stablehlo.convert", inputs, element_of(op.results[0].type))
 

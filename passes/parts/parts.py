@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
     Diagnostic,
     UnsupportedOperation,
@@ -18,9 +19,6 @@ from mirage_mlir.diagnostics import (
 )
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.linalg.conversion import Conversion
-
-CONSTANT = "kernel.constant"
-"""Of an argument that never changes between calls."""
 
 MOVES = ("constant", "reshape", "broadcast", "transpose", "slice", "concat", "cast")
 """Operators that compute nothing: what has no others stays with the host."""
@@ -234,15 +232,13 @@ def _without_unused(part: OutlinedPart) -> OutlinedPart:
 
 def _notes_of(value: SSAValue, function: FuncOp) -> DictionaryAttr:
     """What the host says of an argument that it passes on: that it never changes."""
-    known = function.arg_attrs
     if (
-        known is None
-        or not isinstance(value, BlockArgument)
-        or value.block is not function.body.block
+        isinstance(value, BlockArgument)
+        and value.block is function.body.block
+        and is_constant_input(function, value.index)
     ):
-        return DictionaryAttr({})
-    kept = {name: note for name, note in known.data[value.index].data.items() if name == CONSTANT}
-    return DictionaryAttr(kept)
+        return constant_mark()
+    return DictionaryAttr({})
 
 
 def convert(function: FuncOp, language: Language, names: set[str]) -> None:

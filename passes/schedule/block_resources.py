@@ -2,7 +2,10 @@
 
 from math import prod
 
-from mirage_mlir.decisions.registers import SUMS_OF_WARPS, producer_warps
+import numpy as np
+
+from mirage_mlir.decisions.registers import PRODUCER_WARPS, SUMS_OF_WARPS, producer_warps
+from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
@@ -14,6 +17,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
     is_tensor_copy,
 )
+from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import cut_axes, uses_wgmma
 from mirage_mlir.passes.schedule.order import in_shared
@@ -75,6 +79,13 @@ def has_producer(graph: kernel.GraphDefinedOp, target: Target) -> bool:
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
     return int(producer_warps(graph.schedule.threads, sums_of(graph)))
+
+
+def producer_share(graph: kernel.GraphDefinedOp, target: Target) -> Array:
+    """Blocks of a launch with producers that each multiprocessor gets."""
+    share = blocks_side_by_side(graph, target)
+    # Where producers give registers away one block takes all of them.
+    return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share
 
 
 def launched_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:

@@ -7,8 +7,14 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
-from mirage_mlir.dialects.pipeline import SCHEDULE_OPS, AwaitTileOp, BarrierOp, IssueCopiesOp
-from mirage_mlir.dialects.split_k import StorePartialSumOp
+from mirage_mlir.dialects.pipeline import (
+    SCHEDULE_OPS,
+    AwaitTileOp,
+    BarrierOp,
+    IssueCopiesOp,
+    is_across_blocks,
+)
+from mirage_mlir.dialects.split_k import LAST_BLOCK, ContinueWithOp, StorePartialSumOp
 from mirage_mlir.passes.analysis.buffers import (
     buffer_of,
     is_invariant_load,
@@ -217,7 +223,7 @@ def with_awaits(
     looped = [op for op in copied if any(op in reads(user) for user in loop)]
     found += [AwaitTileOp(op.result) for op in looped]
     later = [op for op in copied if op not in looped]
-    if any(isinstance(op, BarrierOp) and op.cluster is not None for op in post):
+    if any(map(is_across_blocks, post)):
         return found, [*(AwaitTileOp(op.result) for op in later), *post]
     return found, awaiting(post, later)
 
@@ -302,6 +308,6 @@ def through_scratch(ops: list[Operation]) -> list[Operation]:
     return [
         BarrierOp(0),
         *with_barriers(leading, Hazards()),
-        BarrierOp(cluster=True),
+        ContinueWithOp(LAST_BLOCK),
         *with_barriers([op for op in ops if op not in leading], Hazards()),
     ]

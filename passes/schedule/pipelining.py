@@ -2,58 +2,52 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import prod
 
-import numpy as np
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.decisions.registers import PRODUCER_WARPS, registers_side_by_side
+from mirage_mlir.decisions.registers import registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    Array,
     copy_stages,
     iterations_ahead,
-    iterations_at_start,
     may_double_buffer,
     mbarrier_bytes,
     pipeline_stages,
 )
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.layout import GlobalAttr, layout_of
+from mirage_mlir.dialects.layout import shared_buffer
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
     MAIN_LOOP,
     PRODUCER,
     PROLOGUE,
-    SCHEDULE_OPS,
-    AwaitPreviousGridOp,
     AwaitReleaseOp,
     AwaitTileOp,
     BarrierOp,
+    ClearPaddingOp,
     FillBuffersOp,
     IssueCopiesOp,
     RefillBuffersOp,
-    SectionOp,
 )
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
     uses_wgmma,
 )
 from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
-    follows_kernel,
     has_producer,
     is_followed,
     iteration_bytes,
     other_bytes,
+    producer_share,
     producers_of,
     sums_of,
     unshared_bytes,
 )
+from mirage_mlir.passes.schedule.cluster_ending import with_ending
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
@@ -68,7 +62,7 @@ from mirage_mlir.passes.schedule.pipelined_order import (
     set_double_buffered,
 )
 from mirage_mlir.passes.schedule.rotation import rotate
-from mirage_mlir.passes.schedule.sections import Sections, by_stage
+from mirage_mlir.passes.schedule.sections import Sections, by_stage, section_name, write_sections
 from mirage_mlir.targets.target import Target
 
 
@@ -97,6 +91,7 @@ class Pipelining:
             sections = self.without_producer()
         self.reorder(sections)
         self.fence(sections)
+        self.clear_padding()
         self.graph.schedule = replace(self.graph.schedule, stages=self.stages())
         rotate(self.graph)
 
@@ -107,16 +102,11 @@ class Pipelining:
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
         loop, ending = pipelined_mmas(loop, has_producer=True, clusters=shares_tiles(self.graph))
-        # What touches device memory up to the end of the loop waits for the previous grid; else it
-        # is waited for as late as possible.
-        touched = touches_device_memory([*before, *loop])
-        early = touched or any(isinstance(op, IssueCopiesOp) for op in before)
-        waits: list[list[Operation]] = [[], [AwaitPreviousGridOp()]]
         return {
             PRODUCER: self.produced(tiles, before, after),
-            PROLOGUE: [*waits[early], *copies_first(before)],
+            PROLOGUE: copies_first(before),
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *waits[not early], *after],
+            EPILOGUE: [*ending, *with_ending(self.graph, after)],
         }
 
     def produced(
@@ -129,19 +119,16 @@ class Pipelining:
         iterations.
         """
         graph, iterations = self.graph, prod(self.graph.loop_sizes)
-        size, share, stages = unshared_bytes(graph), int(self.share()), self.stages()
-        early = iterations_at_start(size, share, soon=follows_kernel(graph))
+        stages = self.stages()
         waited = [{op.tile for op in ops if isinstance(op, AwaitTileOp)} for ops in (before, after)]
         found = [[op.result for op in loads_of(before) if op.result in each] for each in waited]
         soon, late = ([IssueCopiesOp(each)] if each else [] for each in found)
-        copies: list[Operation] = [
-            AwaitPreviousGridOp(),
-            *soon,
-            FillBuffersOp(tiles, stages, min(stages, early)),
-            *late,
-        ]
+        copies: list[Operation] = [*soon, FillBuffersOp(tiles, stages), *late]
         if iterations > stages:
-            copies.append(RefillBuffersOp(tiles, iterations_ahead(size, iterations, share)))
+            ahead = iterations_ahead(
+                unshared_bytes(graph), iterations, int(producer_share(graph, self.target))
+            )
+            copies.append(RefillBuffersOp(tiles, ahead))
         if shares_tiles(graph):
             copies.append(AwaitReleaseOp(tiles))
         return copies
@@ -160,26 +147,17 @@ class Pipelining:
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         return {
-            PROLOGUE: [AwaitPreviousGridOp(), *copies_first(before, copies)],
+            PROLOGUE: copies_first(before, copies),
             MAIN_LOOP: loop,
-            EPILOGUE: [*ending, *post_part(parts[EPILOGUE], looped)],
+            EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
 
     def reorder(self, sections: Sections) -> None:
         """Replace the graph's operations by its loads and those of `sections`."""
-        block = self.graph.body.block
         loads = loads_of(sections[PROLOGUE])
-        ordered: list[Operation] = [*loads, *filter(is_staged, block.ops)]
         sections[PROLOGUE] = [op for op in sections[PROLOGUE] if op not in loads]
-        for op in list(block.ops):
-            op.detach()
-        for name, ops in sections.items():
-            if ops or name == PROLOGUE:
-                ordered += [SectionOp(name), *ops]
-        for op, follower in reversed([*pairwise([*ordered, self.graph])]):
-            if isinstance(op, SCHEDULE_OPS):
-                op.location = follower.location
-        block.add_ops(ordered)
+        staged = filter(is_staged, self.graph.body.block.ops)
+        write_sections(self.graph, [*loads, *staged], sections)
 
     def fence(self, sections: Sections) -> None:
         """Fence where warpgroups multiply what threads write: they read it another way."""
@@ -192,10 +170,20 @@ class Pipelining:
                 if name == MAIN_LOOP or precedes_wgmma(op):
                     op.async_proxy_fence = UnitAttr()
 
+    def clear_padding(self) -> None:
+        """Clear, in front of everything else, the buffers whose padding MMAs read."""
+        block = self.graph.body.block
+        if any(shared_buffer(op).zero_padding for op in block.ops):
+            (prologue,) = [op for op in block.ops if section_name(op) == PROLOGUE]
+            added: list[Operation] = [ClearPaddingOp(), BarrierOp()]
+            for op in added:
+                op.location = prologue.location
+            block.insert_ops_after(added, prologue)
+
     def set_producer(self) -> None:
         """Write how many warps copy tiles, and the registers of the others."""
         graph, producers = self.graph, producers_of(self.graph)
-        threads, share = graph.schedule.threads, int(self.share())
+        threads, share = graph.schedule.threads, int(producer_share(graph, self.target))
         limit = registers_side_by_side(threads, producers, sums_of(graph), share)
         graph.schedule = replace(
             graph.schedule,
@@ -222,14 +210,11 @@ class Pipelining:
         if not has_producer(self.graph, self.target):
             return int(copy_stages(size, iterations))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
-        return int(pipeline_stages(size, other, iterations, self.share(), self.target))
-
-    def share(self) -> Array:
-        """Blocks of a launch with producers that each multiprocessor gets."""
-        graph = self.graph
-        share = blocks_side_by_side(graph, self.target)
-        # Where producers give registers away one block takes all of them.
-        return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share
+        return int(
+            pipeline_stages(
+                size, other, iterations, producer_share(graph, self.target), self.target
+            )
+        )
 
 
 def loads_of(ops: Sequence[Operation]) -> list[threadblock.LoadOp]:
@@ -241,15 +226,6 @@ def copies_first(ops: Sequence[Operation], copies: Sequence[IssueCopiesOp] = ())
     """The prologue's `ops`: copies that it issues, those of the loop (`copies`), the rest."""
     issued = [op for op in ops if isinstance(op, IssueCopiesOp)]
     return [*issued, *copies, *(op for op in ops if op not in issued)]
-
-
-def touches_device_memory(ops: Sequence[Operation]) -> bool:
-    """Whether `ops` read tiles in place, from device memory, or write any."""
-    return any(
-        isinstance(op, threadblock.StoreOp)
-        or any(isinstance(layout_of(value), GlobalAttr) for value in op.operands)
-        for op in ops
-    )
 
 
 def precedes_wgmma(op: Operation) -> bool:

@@ -1,10 +1,20 @@
 """Producer, prologue, main loop and epilogue of a block."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, PROLOGUE, SECTIONS, SectionOp
+from mirage_mlir.dialects.pipeline import (
+    EPILOGUE,
+    MAIN_LOOP,
+    PROLOGUE,
+    SCHEDULE_OPS,
+    SECTIONS,
+    SectionOp,
+)
 from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 
@@ -40,6 +50,29 @@ def sections_of(graph: kernel.GraphDefinedOp) -> Sections:
     if current is None or not (graph.schedule.threads and graph.schedule.stages):
         fail(graph, "has no schedule yet; run software-pipeline first")
     return sections
+
+
+def write_sections(
+    graph: kernel.GraphDefinedOp, loads: Sequence[Operation], sections: Sections
+) -> None:
+    """Replace the operations of `graph` by `loads` and `sections`; others are detached."""
+    block = graph.body.block
+    ordered: list[Operation] = [*loads]
+    for op in list(block.ops):
+        op.detach()
+    for name, ops in sections.items():
+        if ops or name == PROLOGUE:
+            ordered += [SectionOp(name), *ops]
+    for op, follower in reversed([*pairwise([*ordered, graph])]):
+        if isinstance(op, SCHEDULE_OPS):
+            for each in op.walk():
+                each.location = follower.location
+    block.add_ops(ordered)
+
+
+def section_name(op: Operation) -> str | None:
+    """The name of the section that `op` starts; None for any other operation."""
+    return op.section.data if isinstance(op, SectionOp) else None
 
 
 def stage_of(op: Operation, stages: dict[SSAValue, Stage], *, looped: bool) -> Stage:

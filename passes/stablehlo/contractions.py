@@ -6,6 +6,7 @@ from math import inf, prod
 from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects import kernel, stablehlo
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.stablehlo.elementwise import BINARY
@@ -82,8 +83,11 @@ def combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp | stablehlo.ReduceWi
     )
     known = OF_BOOLEANS if type_of(op.outputs[0]).element_type == i1 else REDUCTIONS
     if not whole or first is None or first.name not in known:
-        found = ", ".join(each.name for each in body.ops if each is not last)
-        emit.fail(f"combines by {found}; kernels reduce by one add, maximum or minimum")
+        found = ", ".join(name_of(each) for each in body.ops if each is not last)
+        of = "; kernels reduce by one add, maximum or minimum"
+        if first is not None and first.name in known and first.next_op is last:
+            of += " of the two arguments of the body, which returns it"
+        emit.fail(f"combines by {found or 'no operation'}{of}")
     return first.name
 
 

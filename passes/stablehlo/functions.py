@@ -1,5 +1,6 @@
 """Whole functions of StableHLO as functions of the kernel dialect."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorType
@@ -20,6 +21,7 @@ from mirage_mlir.passes.stablehlo import (
     windows,
 )
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
+from mirage_mlir.shapes.shapes import ShapeError, check_static
 
 RULES: Mapping[str, Rule] = {
     **elementwise.RULES,
@@ -95,13 +97,18 @@ class Converter:
             results = self._run(self._callee(op), operands)
             self._place = outer
             return results
-        if (name := op.name) == BARRIER:
-            return operands
-        if name not in RULES:
+        if (name := op.name) not in RULES and name != BARRIER:
             target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
             of = "" if target is None else f" (a call of {target})"
             self._emit.fail(f"has no counterpart among the operators of the kernel dialect{of}")
-        return [tables.apply(RULES[name], self._emit, op, operands)]
+        for value in (*op.operands, *op.results):
+            try:
+                check_static(type_of(value).get_shape(), "a value")
+            except ShapeError as error:
+                self._emit.fail(str(error))
+        return (
+            operands if name == BARRIER else [tables.apply(RULES[name], self._emit, op, operands)]
+        )
 
     def _callee(self, call: CallOp) -> FuncOp:
         function = SymbolTable.lookup_symbol(self._module, call.callee)
@@ -129,8 +136,22 @@ def called(op: Operation) -> Iterator[str]:
 
 
 def _named(value: SSAValue) -> str:
-    """How an argument is called, where it is."""
-    return "" if value.name_hint is None else f" (%{value.name_hint})"
+    """How an argument is called, where the program says it: bindings print numbers of their own."""
+    name = value.name_hint
+    return "" if name is None or re.fullmatch(r"arg\d+", name) else f" (%{name})"
+
+
+def _check_argument(function: FuncOp, number: int, value: SSAValue) -> None:
+    if not isa(value.type, TensorType[FloatType]):
+        why = f"kernels take tensors of {COMPILED}"
+    else:
+        try:
+            check_static(value.type.get_shape(), "it")
+            return
+        except ShapeError as error:
+            why = str(error)
+    said = f"takes {value.type} as argument {number}{_named(value)}; {why}"
+    raise UnsupportedOperation(error_about(function, said))
 
 
 def convert_function(module: ModuleOp, function: FuncOp) -> Region:
@@ -141,14 +162,7 @@ def convert_function(module: ModuleOp, function: FuncOp) -> Region:
         UnsupportedOperation: an operation cannot be converted; the message names the first one.
     """
     for number, value in enumerate(function.body.blocks[0].args):
-        if not isa(value.type, TensorType[FloatType]):
-            raise UnsupportedOperation(
-                error_about(
-                    function,
-                    f"takes {value.type} as argument {number}{_named(value)}; kernels take tensors "
-                    f"of {COMPILED}",
-                )
-            )
+        _check_argument(function, number, value)
     block = Block(arg_types=function.body.blocks[0].arg_types)
     for old, new in zip(function.body.blocks[0].args, block.args, strict=True):
         new.name_hint, new.location = old.name_hint, old.location

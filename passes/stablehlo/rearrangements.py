@@ -30,9 +30,10 @@ def _constant(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> T
             f"has {len(op.value)} elements that differ",
             note="make a table an argument of the function, marked kernel.constant",
         )
-    number = op.value.get_values()[0]
-    assert isinstance(number, int | float)
-    is_boolean = type_of(op.results[0]).element_type == i1
+    number, element = op.value.get_values()[0], type_of(op.results[0]).element_type
+    if not isinstance(number, int | float):
+        emit.fail(f"has elements of type {element}, which no kernel computes with")
+    is_boolean = element == i1
     return emit.number(bool(number) if is_boolean else number)
 
 

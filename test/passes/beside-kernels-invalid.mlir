@@ -1,5 +1,5 @@
 // What is beside operators or kernels in one function, and calls of such functions.
-// RUN: mirage-opt %s --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm --verify-diagnostics --split-input-file
+// RUN: mirage-opt %s --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm --verify-diagnostics --split-input-file
 
 func.func private @declared(%x: tensor<64x64xf16>) -> tensor<64x64xf16>
 func.func @calls(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {

@@ -1,5 +1,5 @@
 // Two kernels of programmatic dependent launches: the second one reads what the first one writes.
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" > %t
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" > %t
 // RUN: mirage-opt %t --check-lowered-kernels 2>&1 | filecheck %s
 // RUN: sed 's/{llvm.align = 16 : i64}/{llvm.noalias}/' %t | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=ALWAYS
 // RUN: sed 's/llvm.load \(%[0-9]*\) {/llvm.load \1 {invariant, /' %t | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=ALWAYS

@@ -1,4 +1,4 @@
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a stages=2" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" > %t
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a stages=2" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" > %t
 // RUN: mirage-opt %t --check-lowered-kernels 2>&1 | filecheck %s
 // RUN: sed '/nvvm.mbarrier.try_wait.parity/d' %t | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=WAIT
 // RUN: sed '/nvvm.mbarrier.arrive"/d' %t | not mirage-opt --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=ARRIVE

@@ -129,7 +129,7 @@ func.func @product(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 // Not the sum: the body forgets one of its arguments.
 func.func @twice(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
-  // expected-error @below {{'stablehlo.reduce' op combines by stablehlo.add}}
+  // expected-error @below {{'stablehlo.reduce' op combines by stablehlo.add; kernels reduce by one add, maximum or minimum of the two arguments of the body, which returns it}}
   %r = "stablehlo.reduce"(%x, %zero) <{dimensions = array<i64: 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %c = "stablehlo.add"(%a, %a) : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -184,4 +184,32 @@ func.func @f(%a: tensor<4x64xf32>) -> tensor<4x47xf32> {
     "stablehlo.return"(%z) : (tensor<f32>) -> ()
   }) : (tensor<4x64xf32>, tensor<f32>) -> tensor<4x47xf32>
   func.return %c : tensor<4x47xf32>
+}
+
+// -----
+
+func.func @complex(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.constant' op has elements of type complex<f32>, which no kernel computes with}}
+  %c = "stablehlo.constant"() <{value = dense<(0.0, 1.0)> : tensor<4xcomplex<f32>>}> : () -> tensor<4xcomplex<f32>>
+  %a = "stablehlo.abs"(%c) : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %s = "stablehlo.add"(%a, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %s : tensor<4xf32>
+}
+
+// -----
+
+// Named as bindings name it, which is no name of the program.
+// expected-error @below {{'func.func' op takes tensor<?x8xf32> as argument 0; it has dim 0 of unknown size; shapes are static here}}
+func.func @unknown_size(%arg3: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %r = "stablehlo.tanh"(%arg3) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  func.return %r : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @unknown_size_inside(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{'stablehlo.reshape' op a value has dim 0 of unknown size; shapes are static here}}
+  %y = "stablehlo.reshape"(%x) : (tensor<4x8xf32>) -> tensor<?x8xf32>
+  %r = "stablehlo.reshape"(%y) : (tensor<?x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
 }

@@ -24,3 +24,35 @@ func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {kernel.constant}) -> tens
   %r = "stablehlo.multiply"(%e, %two) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %r : tensor<4x8xf32>
 }
+
+// Sizes that are not known, and none: what works on them stays, too.
+// CHECK:      func.func @sizes_part_0(%y: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:        kernel.tanh
+// CHECK:      func.func @sizes(%x: tensor<?x8xf32>, %y: tensor<4x8xf32>)
+// CHECK:        "stablehlo.tanh"(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK:        "stablehlo.slice"(%y)
+// CHECK-SAME:     -> tensor<0x8xf32>
+// CHECK:        func.call @sizes_part_0(%y)
+// expected-remark @+1 {{@sizes stays a function of the host: 1 part of it became a function that it calls}}
+func.func @sizes(%x: tensor<?x8xf32>, %y: tensor<4x8xf32>) -> (tensor<?x8xf32>, tensor<0x8xf32>, tensor<4x8xf32>) {
+  // expected-remark @+1 {{'stablehlo.tanh' op works on tensor<?x8xf32>, whose sizes are not all known}}
+  %a = "stablehlo.tanh"(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %b = "stablehlo.slice"(%y) <{start_indices = array<i64: 2, 0>, limit_indices = array<i64: 2, 8>, strides = array<i64: 1, 1>}> : (tensor<4x8xf32>) -> tensor<0x8xf32>
+  %c = "stablehlo.tanh"(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %a, %b, %c : tensor<?x8xf32>, tensor<0x8xf32>, tensor<4x8xf32>
+}
+
+// What JAX says of shardings stays where it was.
+// CHECK:      "sdy.mesh"() <{mesh = #sdy.mesh<["x"=1]>, sym_name = "mesh"}>
+// CHECK:      func.func @sharded_part_0(
+// CHECK:      func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+// CHECK:        func.call @sharded_part_0(%x)
+// CHECK:        "sdy.sharding_constraint"{{.*}} <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}>
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=1]>, sym_name = "mesh"}> : () -> ()
+// expected-remark @+1 {{@sharded stays a function of the host: 1 part of it became a function that it calls}}
+func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  %y = "stablehlo.tanh"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'sdy.sharding_constraint' op has no counterpart among the operators of the kernel dialect}}
+  %z = "sdy.sharding_constraint"(%y) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %z : tensor<4x8xf32>
+}

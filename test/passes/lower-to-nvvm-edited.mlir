@@ -11,3 +11,33 @@ func.func @no_threads(%x: tensor<64xf32>) -> tensor<64xf32> {
   } : (tensor<64xf32>) -> tensor<64xf32>
   func.return %y : tensor<64xf32>
 }
+
+// -----
+
+func.func @no_workspace(%x: tensor<64xf32>) -> tensor<64xf32> attributes {kernel.workspace = #kernel.workspace<>} {
+  %y = kernel.graph_defined ins(%x) grid [1] schedule <threads = 32, stages = 1> memory <results = [-1]> {
+  ^bb0(%a: tensor<64xf32>):
+    %b = threadblock.load %a grid_map [_] {layout = #threadblock.global} : (tensor<64xf32>) -> !threadblock.tile<64xf32>
+    threadblock.section "prologue"
+    threadblock.section "epilogue"
+    // expected-error @+1 {{'threadblock.continue_with' op adds up partial sums, but the schedule says of none (sums_in_workspace)}}
+    threadblock.continue_with "last_block"
+    threadblock.store %b grid_map [_] : !threadblock.tile<64xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @no_barrier(%x: tensor<64xf32>) -> tensor<64xf32> attributes {kernel.workspace = #kernel.workspace<>} {
+  %y = kernel.graph_defined ins(%x) grid [1] schedule <threads = 32, stages = 1> memory <results = [-1]> {
+  ^bb0(%a: tensor<64xf32>):
+    %b = threadblock.load %a grid_map [_] {layout = #threadblock.global} : (tensor<64xf32>) -> !threadblock.tile<64xf32>
+    threadblock.section "prologue"
+    threadblock.section "epilogue"
+    // expected-error @+1 {{'threadblock.continue_with' op has no barrier of the cluster behind what the first block does}}
+    threadblock.continue_with "first_block"
+    threadblock.store %b grid_map [_] : !threadblock.tile<64xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}

@@ -44,7 +44,6 @@ builtin.module attributes {kernel.target = #kernel.target<"A100">} {
       %xt = threadblock.load %xa grid_map [_] loop_map [1] {layout = #rows, buffer = #threadblock.buffer<offset = 24576>, copy = "async"} : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
       %wt = threadblock.load %wa grid_map [1] loop_map [0] {layout = #columns, buffer = #threadblock.buffer<offset = 0>, copy = "async"} : (tensor<512x128xf16>) -> !threadblock.tile<64x64xf16>
       threadblock.section "prologue"
-      threadblock.await_previous_grid
       threadblock.issue_copies iteration 0 %xt, %wt : !threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>
       threadblock.issue_copies iteration 1 %xt, %wt : !threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>
       threadblock.section "main_loop"
@@ -114,15 +113,20 @@ builtin.module attributes {kernel.target = #kernel.target<"A100">} {
 // CHECK-SAME:    targets = [#nvvm.target<O = 3, chip = "sm_90a"
 builtin.module attributes {kernel.target = #kernel.target<"H200">} {
   func.func @linear(%x: tensor<16x512xf16>, %w: tensor<512x128xf16> {kernel.constant}) -> tensor<16x128xf16> attributes {kernel.workspace = #kernel.workspace<>} {
-    %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] schedule <threads = 128, producer_warps = 1, stages = 3> memory <shared_bytes = 30792, mbarrier_offset = 30720, results = [-1]> {
+    %o = kernel.graph_defined ins(%x, %w) grid [2] loop [8] schedule <threads = 128, producer_warps = 1, stages = 3> memory <shared_bytes = 30792, mbarrier_offset = 30720, results = [-1]> overlap <starts_early, available = [1]> {
     ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x128xf16>):
       %xt = threadblock.load %xa grid_map [_] loop_map [1] {layout = #rows, buffer = #threadblock.buffer<offset = 24576>, copy = "tensor"} : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
       %wt = threadblock.load %wa grid_map [1] loop_map [0] {layout = #columns, buffer = #threadblock.buffer<offset = 0>, copy = "tensor"} : (tensor<512x128xf16>) -> !threadblock.tile<64x64xf16>
       threadblock.section "producer"
+      threadblock.fill_buffers iterations 3 at_start 3 %wt : !threadblock.tile<64x64xf16>
       threadblock.await_previous_grid
-      threadblock.fill_buffers iterations 3 at_start 3 %xt, %wt : !threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>
       threadblock.refill_buffers ahead 14 %xt, %wt : !threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>
       threadblock.section "prologue"
+      threadblock.one_thread {
+        threadblock.await_previous_grid
+        threadblock.launch_dependents
+        threadblock.fill_buffers iterations 3 %xt : !threadblock.tile<16x64xf16>
+      }
       threadblock.section "main_loop"
       threadblock.await_tiles %xt, %wt : !threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>
       %p = threadblock.matmul %xt, %wt {layout = #acc, mma = "wgmma", warps = array<i64: 1, 1, 1>, swapped} : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<16x64xf32>

@@ -1,5 +1,5 @@
 // RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory | filecheck %s
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
 // Four blocks add up their parts of a matmul: each keeps its own in shared memory, all synchronize once,
 // and each thread of the cluster then combines what it stores. No block waits for the stores of
@@ -10,7 +10,11 @@
 // CHECK:         threadblock.barrier
 // CHECK-DAG:     threadblock.convert_layout {{.*}}, order = [1, 0], blocks = 4}>
 // CHECK:         threadblock.barrier cluster
+// CHECK-NEXT:    threadblock.continue_with "cluster"
 // CHECK-NEXT:    thread.graph
+// CHECK:         threadblock.arrive_cluster
+// CHECK-NEXT:    threadblock.store
+// CHECK-NEXT:    threadblock.await_cluster
 
 // NVVM:         llvm.func @split_kernel_0
 // NVVM:           "nvvm.cluster.arrive"
@@ -47,6 +51,7 @@ func.func @split(%x: tensor<16x512xf16>, %w: tensor<512x96xf16>) -> tensor<16x96
 // CHECK-DAG:     %[[S:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
 // CHECK-DAG:     %[[P:.*]] = threadblock.convert_layout %{{.*}} relative %[[M]] : !threadblock.tile<16x1xf32>
 // CHECK:         threadblock.barrier cluster
+// CHECK-NEXT:    threadblock.continue_with "cluster"
 // CHECK-NEXT:    thread.graph ins(
 // CHECK-NOT:     threadblock.barrier
 

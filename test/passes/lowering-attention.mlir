@@ -1,6 +1,6 @@
 // RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline | filecheck %s
-// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
-// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=EARLY
+// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --split-input-file --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm | filecheck %s --check-prefix=EARLY
 
 // Decoding: 8 queries, and four warps that have 16 of the 64 keys of an iteration each. A warp has maxima of
 // its own, and takes its weights from registers: the loop has one barrier. After it the warps' parts

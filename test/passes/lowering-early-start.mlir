@@ -1,6 +1,6 @@
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" | filecheck %s --check-prefix=MEMORY
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" | filecheck %s --check-prefix=MEMORY
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s
 
 // CHECK: remark: @norm_linear: 2 kernels run without a fault
 
@@ -8,7 +8,7 @@
 // Its memory leaves room for blocks of the first kernel of the next call.
 // MEMORY-LABEL: func.func @norm_linear
 // MEMORY:         stages = 16
-// MEMORY:           threadblock.fill_buffers iterations 16 at_start 5 %
+// MEMORY:           threadblock.fill_buffers iterations 16 at_start 5 %wt :
 // MEMORY:           threadblock.refill_buffers ahead 14 %
 
 // The first kernel lets the second one start before it waits for the call before, which may still

@@ -1,4 +1,4 @@
-// RUN: mirage-opt %s --split-input-file --verify-diagnostics --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm
+// RUN: mirage-opt %s --split-input-file --verify-diagnostics --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm
 
 // Both operands in shared memory at once are more than a block has.
 func.func @too_large(%x: tensor<128x1024xf16>, %w: tensor<1024x128xf16>) -> tensor<128x128xf32> {

@@ -1,6 +1,6 @@
 // RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a stages=3" | filecheck %s --check-prefix=SCHEDULE
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a stages=3" --plan-memory="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_80" --select-mma --select-copies --assign-layouts="target=sm_80" --software-pipeline="target=sm_80" --plan-memory="target=sm_80" --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=ALONE
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a stages=3" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_80" --select-mma --select-copies --assign-layouts="target=sm_80" --software-pipeline="target=sm_80" --plan-memory="target=sm_80" --overlap-launches="target=sm_80" --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=ALONE
 
 // Two blocks with the same columns: the right side is theirs together, and each copies half of it.
 // SCHEDULE-LABEL: func.func @linear

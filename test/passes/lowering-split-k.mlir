@@ -1,7 +1,7 @@
 // RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory | filecheck %s
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm="target=A100" | filecheck %s --check-prefix=NVVM
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=H200" --select-mma --select-copies --assign-layouts="target=H200" --software-pipeline --plan-memory --lower-to-nvvm="target=H200" | filecheck %s --check-prefix=CLUSTER
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm="target=A100" -t ptx | filecheck %s --check-prefix=PTX
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=A100" | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=H200" --select-mma --select-copies --assign-layouts="target=H200" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=H200" | filecheck %s --check-prefix=CLUSTER
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=A100" -t ptx | filecheck %s --check-prefix=PTX
 
 // Four blocks without a cluster: each adds up its warps' parts of the matmul and reduces its squares,
 // leaves both in device memory, and the last block of each group goes on with the totals: its threads
@@ -12,7 +12,7 @@
 // CHECK-NOT:     cluster
 // CHECK-DAG:     threadblock.store_partial_sum 0
 // CHECK-DAG:     threadblock.store_partial_sum 1
-// CHECK:         threadblock.barrier cluster
+// CHECK:         threadblock.continue_with "last_block"
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 0
 // CHECK-DAG:     threadblock.accumulate {{.*}} across {{.*}}partial_sum = 1
 // CHECK:         threadblock.store

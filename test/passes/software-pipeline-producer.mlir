@@ -1,7 +1,7 @@
 // Producer warps copy the loop's tiles by TMA, consumer warps wait for these and for matmuls alone.
 // RUN: mirage-opt %s --software-pipeline="target=H200 stages=4" | filecheck %s
 // RUN: mirage-opt %s --software-pipeline="target=H200 stages=4" | mirage-opt | filecheck %s
-// RUN: mirage-opt %s --software-pipeline="target=H200 stages=4" --plan-memory --lower-to-nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s --software-pipeline="target=H200 stages=4" --plan-memory --overlap-launches --lower-to-nvvm | filecheck %s --check-prefix=NVVM
 
 #x = #threadblock.shared<{shape = [64, 64], order = [1, 0], swizzle = 128, element_bits = 16}>
 #acc = #threadblock.registers<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
@@ -15,8 +15,7 @@
 // CHECK-NEXT:    %x = threadblock.load
 // CHECK-NEXT:    %w = threadblock.load
 // CHECK-NEXT:    threadblock.section "producer"
-// CHECK-NEXT:    threadblock.await_previous_grid
-// CHECK-NEXT:    threadblock.fill_buffers iterations 4 at_start 3 %x, %w :
+// CHECK-NEXT:    threadblock.fill_buffers iterations 4 %x, %w :
 // CHECK-NEXT:    threadblock.issue_copies %b :
 // CHECK-NEXT:    threadblock.refill_buffers ahead [[#]] %x, %w :
 // CHECK-NEXT:    threadblock.section "prologue"
@@ -28,7 +27,6 @@
 // CHECK-NEXT:    threadblock.release_tiles behind 1 %x, %w :
 // CHECK-NEXT:    threadblock.section "epilogue"
 // CHECK-NEXT:    threadblock.await_mma pending 0 %s :
-// CHECK-NEXT:    threadblock.await_previous_grid
 // CHECK:         threadblock.await_tile %b :
 // CHECK-NEXT:    %z = thread.graph ins(%s, %b)
 // CHECK:         threadblock.store

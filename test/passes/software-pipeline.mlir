@@ -16,7 +16,6 @@
 // CHECK-NEXT:  ^{{.*}}(%xa: tensor<64x512xf16>):
 // CHECK-NEXT:    %t = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0]}>
 // CHECK-NEXT:    threadblock.section "prologue"
-// CHECK-NEXT:    threadblock.await_previous_grid
 // CHECK-NEXT:    threadblock.issue_copies iteration 0 %t :
 // CHECK-COUNT-5: threadblock.issue_copies iteration {{[1-5]}} %t :
 // CHECK-NEXT:    threadblock.issue_copies iteration 6 %t :
@@ -62,7 +61,6 @@ func.func @normalized(%x: tensor<64x512xf16>) -> tensor<64x64xf32> {
 
 // CHECK-LABEL: func.func @chained
 // CHECK:         threadblock.section "prologue"
-// CHECK-NEXT:    threadblock.await_previous_grid
 // CHECK-NEXT:    threadblock.issue_copies %x, %y :
 // CHECK-NEXT:    threadblock.issue_copies %z :
 // CHECK-NEXT:    threadblock.barrier pending 1

@@ -1,7 +1,7 @@
 // RUN: mirage-opt %s --superoptimize="max-kernels=1" | filecheck %s
 // RUN: mirage-opt %s --superoptimize="target=A100" -o %t
 // RUN: filecheck %s < %t
-// RUN: mirage-opt %t --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_80" --select-mma --select-copies --assign-layouts="target=sm_80" --software-pipeline="target=sm_80" --plan-memory="target=sm_80" --lower-to-nvvm="target=sm_80" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=RUNS
+// RUN: mirage-opt %t --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_80" --select-mma --select-copies --assign-layouts="target=sm_80" --software-pipeline="target=sm_80" --plan-memory="target=sm_80" --overlap-launches="target=sm_80" --lower-to-nvvm="target=sm_80" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=RUNS
 
 // 512 columns are too few to fill a GPU with blocks. In one kernel several share the depth of each
 // tile of columns and add up the product and the sum of squares: in a cluster where there are

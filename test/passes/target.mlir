@@ -1,9 +1,9 @@
 // One target for all passes: the first one that depends on it notes it on the module, the others take that.
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm | filecheck %s --check-prefixes=H200,SM_90
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=H100" --select-mma --select-copies --assign-layouts="target=H100" --software-pipeline --plan-memory="target=sm_90a" --lower-to-nvvm | filecheck %s --check-prefixes=H100,SM_90
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory="target=sm_80" --lower-to-nvvm="target=A100" | filecheck %s --check-prefix=A100
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm | filecheck %s --check-prefixes=H200,SM_90
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=H100" --select-mma --select-copies --assign-layouts="target=H100" --software-pipeline --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm | filecheck %s --check-prefixes=H100,SM_90
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory="target=sm_80" --overlap-launches="target=sm_80" --lower-to-nvvm="target=A100" | filecheck %s --check-prefix=A100
 // RUN: mirage-opt %s --superoptimize="target=A100" -t ptx | filecheck %s --check-prefix=PTX
-// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --lower-to-nvvm -t ptx | filecheck %s --check-prefix=PTX
+// RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=A100" --select-mma --select-copies --assign-layouts="target=A100" --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm -t ptx | filecheck %s --check-prefix=PTX
 
 // H200: builtin.module attributes {kernel.target = #kernel.target<"H200">
 // H100: builtin.module attributes {kernel.target = #kernel.target<"H100">
@@ -24,7 +24,7 @@
 // RUN: not mirage-opt %s --partition-program="target=H200" --superoptimize="target=H100" 2>&1 | filecheck %s --check-prefixes=SEARCH,NOTE
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=H200" --select-mma --select-copies --assign-layouts="target=H200" --software-pipeline="target=H100" 2>&1 | filecheck %s --check-prefixes=SCHEDULE,NOTE
 // RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory="target=sm_80" 2>&1 | filecheck %s --check-prefixes=MEMORY,NOTE
-// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --lower-to-nvvm="target=A100" 2>&1 | filecheck %s --check-prefixes=LOWER,NOTE
+// RUN: not mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=A100" 2>&1 | filecheck %s --check-prefixes=LOWER,NOTE
 // RUN: not mirage-opt %s --superoptimize -t "ptx{target=A100}" 2>&1 | filecheck %s --check-prefixes=OUTPUT,NOTE
 // LAYOUTS: target.mlir:{{[0-9]+}}:1: error: 'builtin.module' op is compiled for A100 (kernel.target), but assign-layouts is asked for H200
 // SEARCH: error: 'builtin.module' op is compiled for H200 (kernel.target), but partition-program is asked for H100

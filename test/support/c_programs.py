@@ -89,6 +89,15 @@ class FakeCuda:
         """What was asked for."""
         return self.library.fake_log().decode().splitlines()
 
+    def launched(self) -> list[int]:
+        """All arguments of all launches."""
+        return [int(word) for line in self.logged("launch") for word in line.split(":")[1].split()]
+
+    def is_allocated(self, address: int) -> bool:
+        """Whether a device reaches what is there: it is in memory that was allocated for one."""
+        found = (line.split() for line in self.logged("allocate"))
+        return any(int(at) <= address < int(at) + int(size) for size, _, at in found)
+
     def logged(self, kind: str) -> list[str]:
         """The lines of one kind, without it."""
         return [line.removeprefix(f"{kind} ") for line in self.log() if line.startswith(kind)]

@@ -188,11 +188,48 @@ def imported(program: HostProgram) -> Pairs:
     return [(out, silu(exact(x) @ exact(gate)) * (exact(x) @ exact(up)))]
 
 
+# Bytes behind the program, numbers in it, and one that a loop begins with.
+CONSTANTS = """
+func.func @scaled(%x: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %gain = arith.constant dense_resource<gain> : tensor<4x1xf32>
+  %bias = arith.constant dense<[[1.0], [-1.0], [0.5], [2.0]]> : tensor<4x1xf32>
+  %first = arith.constant dense<[[3.0], [0.0], [-4.0], [1.0]]> : tensor<4x1xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %first) -> (tensor<4x1xf32>) {
+    %b = arith.mulf %a, %gain : tensor<4x1xf32>
+    %c = arith.addf %b, %bias : tensor<4x1xf32>
+    scf.yield %c : tensor<4x1xf32>
+  }
+  %v = tensor.collapse_shape %s [[0, 1]] : tensor<4x1xf32> into tensor<4xf32>
+  %w = linalg.broadcast ins(%v : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]
+  %y = arith.addf %x, %w : tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+{-# dialect_resources: { builtin: {
+  gain: "0x040000000000003F000000400000803E000080BF" } } #-}
+"""
+
+
+def constants(program: HostProgram) -> Pairs:
+    x = normal(program, (4, 8), 0)
+    gain = np.array([[0.5], [2], [0.25], [-1]])
+    added = np.array([[3.0], [0], [-4], [1]])
+    pairs: list[tuple[NDArray[Any], Array]] = []
+    for count in range(3):
+        (found,) = program.results("scaled", [((4, 8), F32)], x, ctypes.c_int64(count))
+        pairs.append((found, exact(x) + added))
+        added = added * gain + np.array([[1], [-1], [0.5], [2]])
+    return pairs
+
+
 HOST_CASES = {
     "loop": HostCase(LOOP, loop),
     "mixed": HostCase(MIXED, mixed),
     "calls": HostCase(CALLS, calls, (), tolerance=4e-3),
     "buffers": HostCase(BUFFERS, buffers),
+    "constants": HostCase(CONSTANTS, constants),
     "imported": HostCase(
         (IMPORTED / "gated_mlp.mlir").read_text(), imported, ("--convert-stablehlo-to-kernel",)
     ),

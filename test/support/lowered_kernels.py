@@ -16,6 +16,7 @@ from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
+from mirage_mlir.passes.overlap_launches import OverlapLaunchesPass
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
 from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
@@ -30,7 +31,7 @@ reciprocal are approximations."""
 def schedule(
     module: ModuleOp, stages: int | None = None, threads: int | None = None, target: str = "H200"
 ) -> ModuleOp:
-    """`module` up to plan-memory, in place; `stages` and `threads` replace what passes choose."""
+    """`module` up to overlap-launches, in place; `stages` and `threads` replace what is chosen."""
     context = Context()
     if threads is not None:
         for graph in graphs_of(module):
@@ -39,6 +40,7 @@ def schedule(
         *lowering_passes(target, last="fuse-horizontally"),
         SoftwarePipelinePass(target, stages),
         PlanMemoryPass(target),
+        OverlapLaunchesPass(target),
     ):
         step.apply(context, module)
         module.verify()

@@ -9,6 +9,6 @@ import pytest
 
 def package(name: str) -> Any:
     """An optional package, untyped; the test is skipped without it."""
-    if find_spec(name) is None:
+    if find_spec(name.partition(".")[0]) is None:
         pytest.skip(f"{name} is not installed")
     return import_module(name)

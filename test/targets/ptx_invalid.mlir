@@ -72,7 +72,7 @@ builtin.module {
 // -----
 
 // expected-error @+2 {{'builtin.module' op holds the kernels of 2 functions; one is written at a time}}
-// expected-note @+1 {{choose with {function=NAME} from f, g}}
+// expected-note @+1 {{choose with the option function=NAME from f, g}}
 builtin.module {
   "gpu.module"() <{sym_name = "f"}> ({
     llvm.mlir.global external @smem() {addr_space = 3 : i32} : !llvm.array<0 x i8>

@@ -89,6 +89,22 @@ def test_locations_survive():
 
 
 @pytest.mark.usefixtures("context")
+def test_what_has_no_place_gets_none():
+    """Not a line of the text in which the program crosses over."""
+    text = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = "kernel.silu"(%x) : (tensor<4xf32>) -> tensor<4xf32> loc(unknown)
+      %z = "kernel.exp"(%y) : (tensor<4xf32>) -> tensor<4xf32> loc(unknown)
+      return %z : tensor<4xf32>
+    }"""
+    module = ir.Module.parse(text)
+    host.python_pass("kernel-decompose")(module)
+    (function,) = module.body.operations
+    places = {op.operation.name: op.location for op in function.regions[0].blocks[0].operations}
+    assert str(places["kernel.exp"]) == "loc(unknown)"
+    assert str(places["func.return"]) == 'loc("-":4:7)'
+
+
+@pytest.mark.usefixtures("context")
 def test_operations_of_the_host_are_left_alone():
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
@@ -196,6 +212,82 @@ def test_two_hosts_in_one_process(context: Any) -> None:
             assert isinstance(made.operation, other_ir.Operation)
 
 
+def test_what_jax_lowers_is_compiled_in_its_own_context() -> None:
+    """Its contexts are of a class of JAX, its places are calls within calls and have ends."""
+    jax: Any = package("jax")
+
+    def layer(x: Any, w: Any) -> Any:
+        return jax.numpy.tanh(x @ w)
+
+    like = [jax.ShapeDtypeStruct(shape, jax.numpy.float32) for shape in ((16, 64), (64, 32))]
+    module = jax.jit(layer).lower(*like).compiler_ir("stablehlo")
+    host.load_dialects(module.context)
+    pipeline = "builtin.module(convert-stablehlo-to-kernel,superoptimize{target=H100},canonicalize)"
+    host.pass_manager(pipeline, module.context).run(module.operation)
+    assert "kernel.graph_defined" in str(module)
+    assert "jax.result_info" in str(module)
+
+    def by_size(x: Any) -> Any:
+        return jax.lax.sort(x)
+
+    sorting = jax.jit(by_size).lower(like[0]).compiler_ir("stablehlo")
+    with pytest.raises(DiagnosticException, match=r"\.py:\d+:\d+: error: 'stablehlo.sort' op"):
+        host.python_pass("convert-stablehlo-to-kernel")(sorting)
+
+
+# One of torch's own, about its export.
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
+def test_what_torch_mlir_lowers_is_compiled_in_its_own_context() -> None:
+    """With the parameters of the module as constants, which keep their bytes."""
+    fx: Any = package("torch_mlir.fx")
+    torch: Any = package("torch")
+    layer = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.SiLU())
+    module = fx.export_and_import(
+        layer, torch.randn(16, 64), output_type="linalg-on-tensors", func_name="layer"
+    )
+    before = re.findall(r'"0x[0-9A-F]+"', str(module))
+    pipeline = "builtin.module(convert-linalg-to-kernel,superoptimize{target=H100},canonicalize)"
+    host.pass_manager(pipeline, module.context).run(module.operation)
+    assert "kernel.graph_defined" in str(module)
+    assert len(before) == 2
+    assert sorted(re.findall(r'"0x[0-9A-F]+"', str(module))) == sorted(before)
+
+
+RESOURCES = """
+func.func @scaled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %gain = arith.constant dense_resource<gain> : tensor<4xf32>
+  %y = "kernel.mul"(%x, %gain) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = "kernel.silu"(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+{-# dialect_resources: { builtin: { gain: "0x040000000000803F000000400000404000008040" } } #-}
+"""
+
+
+@pytest.mark.usefixtures("context")
+def test_bytes_of_constants_survive() -> None:
+    """Each pass, and another program that has the same name for other bytes."""
+    first = ir.Module.parse(RESOURCES)
+    second = ir.Module.parse(RESOURCES.replace("803F", "0040"))
+    for _ in range(2):
+        for module in (first, second):
+            host.python_pass("kernel-decompose")(module)
+    assert '"0x040000000000803F000000400000404000008040"' in str(first)
+    assert '"0x0400000000000040000000400000404000008040"' in str(second)
+
+
+def test_options_are_written_as_on_the_command_line() -> None:
+    """In a context that does not know our dialects yet: a truth by its name, a whole number."""
+    pipeline = (
+        "builtin.module(convert-stablehlo-to-kernel{parts},superoptimize{time-limit=9 top-k=1})"
+    )
+    with ir.Context() as context:
+        manager = host.pass_manager(pipeline, context)
+        module = host.parse(SHORT, context)
+        manager.run(module.operation)
+        assert "kernel.graph_defined" in str(module)
+
+
 def test_a_pipeline_of_both(context: Any) -> None:
     """In one text: passes of upstream before, between and behind ours."""
     text = """
@@ -214,7 +306,10 @@ def test_a_pipeline_of_both(context: Any) -> None:
     for wrong, said in {
         "canonicalize": "a pipeline is builtin.module(PASS,...), not 'canonicalize'",
         "builtin.module(superoptimise)": "superoptimise",
-        "builtin.module(superoptimize{targets=H100})": "targets",
+        "builtin.module(superoptimize{targets=H100})": "has no option 'targets'",
+        "builtin.module(superoptimize{top-k=few})": "'top-k' of 'superoptimize' takes an integer",
+        "builtin.module(superoptimize{target=H1})": "'superoptimize': unknown target 'H1'",
+        "builtin.module(func.func(cse,superoptimize))": "'superoptimize' is a pass of builtin",
     }.items():
         with pytest.raises(ValueError, match=re.escape(said)):
             host.pass_manager(wrong, context)

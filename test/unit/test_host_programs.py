@@ -11,6 +11,7 @@ from interpreted_launches import interpret_launches, superoptimized
 from kernel_kinds import KINDS
 
 from mirage_mlir.driver.compile import compile_function
+from mirage_mlir.driver.source import text_of
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +25,11 @@ def test_values(name: str, tmp_path: Path, fake: FakeCuda) -> None:
     fake.reset()
     module = superoptimized(case.text, "sm_90a", *case.passes)
     interpret_launches(fake, module, "sm_90a")
-    program = HostProgram(shared_library(str(module), "sm_90a"), tmp_path)
+    program = HostProgram(shared_library(text_of(module), "sm_90a"), tmp_path)
     case.check(program)
     assert fake.logged("launch")
+    if name == "constants":
+        assert all(map(fake.is_allocated, fake.launched()))
 
 
 def test_constants_are_packed(tmp_path: Path, fake: FakeCuda) -> None:
@@ -34,7 +37,7 @@ def test_constants_are_packed(tmp_path: Path, fake: FakeCuda) -> None:
     fake.reset()
     module = KINDS["packed"].module()
     made = compile_function(module, "f", "sm_90a", pack=True)
-    program = HostProgram(shared_library(str(module), "sm_90a", pack=True), tmp_path)
+    program = HostProgram(shared_library(text_of(module), "sm_90a", pack=True), tmp_path)
     copies: list[int] = []
 
     def nothing(*given: int) -> None:

@@ -1,13 +1,20 @@
 """The programs that are timed, and the lines of the table."""
 
+from pathlib import Path
+
 import pytest
 from kernels.case import Case
+from kernels.lines import behind, line, met
+from kernels.ours import behind_others
 from kernels.programs import case_named, chosen, table
-from kernels.suite import is_right, line, met
+from kernels.suite import is_right
 
+import mirage_mlir as mi
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.verification import verify
+
+WORKLOADS = Path(__file__).parents[1] / "workloads"
 
 CASES = {case.name: case for case in table()}
 
@@ -60,6 +67,13 @@ def test_a_line() -> None:
     assert not met(row, "aim")
     assert "MISSED" not in line(row)
     assert "2.00" in line(row)
+    chain, both = row["microseconds"], {"mirage": 20.0, "mirage, behind others": 21.0}
+    assert isinstance(chain, dict)
+    assert "2.10" in line({**row, "microseconds": {**chain, **both}})
+    packed = {"mirage, packed": 18.0, "mirage, packed, behind others": 19.5}
+    assert behind({**both, **packed, "eager": 1.0}) == 19.5
+    assert behind({**packed, "mirage": 17.0}) == 19.5
+    assert behind({"eager": 1.0}) is None
     missing = {**row, "microseconds": {"eager": 25.0}, "ratio": None, "errors": {}}
     assert line(missing).endswith("MISSED")
 
@@ -70,3 +84,13 @@ def test_what_is_right() -> None:
     assert not is_right(case, "mirage", 1e-3)
     assert is_right(case, "eager", 1e-3)
     assert not is_right(case, "mirage", float("nan"))
+
+
+def test_behind_others() -> None:
+    """The first launch waits for what is before it; the others, and what is computed, stay."""
+    kernel = mi.superoptimize_file(WORKLOADS / "gqa.mlir", compile_for=["sm_90a"])
+    (code,) = kernel.artifact.targets
+    (other,) = behind_others(kernel).artifact.targets
+    assert [launch.follows for launch in code.launches] == [True, True]
+    assert [launch.follows for launch in other.launches] == [False, True]
+    assert other.cubin == code.cubin

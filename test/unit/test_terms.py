@@ -65,3 +65,17 @@ def test_standard_terms(pattern: str) -> None:
         for match in re.finditer(pattern, text)
     ]
     assert not found, f"say {HOME_MADE[pattern]!r}"
+
+
+def test_a_matmul_is_a_matmul() -> None:
+    """In the model and the lowering; `product` is there that of scalars, as an expression says."""
+    folders = ("mirage_mlir/search/cost_model", "mirage_mlir/decisions", "passes/mma")
+    folders += ("passes/layouts", "passes/schedule", "passes/analysis")
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]!r}"
+        for path, text in TEXTS.items()
+        if path.relative_to(ROOT).as_posix().startswith(folders)
+        for match in re.finditer(r"(?i)\bproducts?\b(?!\()|_products?\b", text)
+        if "itertools" not in text[: match.start()].rpartition("\n")[2]
+    ]
+    assert not found, "say 'matmul'"

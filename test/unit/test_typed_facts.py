@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mirage_mlir.dialects.schedule import BlockMemory, Schedule
+from mirage_mlir.dialects.facts import Facts
+from mirage_mlir.dialects.schedule import BlockMemory, Overlap, Schedule
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,14 +85,27 @@ def test_each_way_to_read_is_seen() -> None:
     assert set(keys(ast.parse(text))) == {"A", "'b'", "C", "D"}
 
 
+def facts() -> dict[str, list[ast.stmt]]:
+    """The bodies of all classes of facts, which dialects declare."""
+    files = [ast.parse(path.read_text()) for path in sorted((ROOT / "dialects").glob("*.py"))]
+    return {
+        node.name: node.body
+        for tree in files
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base) == Facts.__name__ for base in node.bases)
+    }
+
+
 def test_each_fact_says_what_it_means() -> None:
-    """Below each field of a schedule and of a memory plan stands a sentence."""
-    tree = ast.parse((ROOT / "dialects" / "schedule.py").read_text())
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name in (
-            Schedule.__name__,
-            BlockMemory.__name__,
-        ):
-            for field, below in zip(node.body, node.body[1:], strict=False):
-                if isinstance(field, ast.AnnAssign):
-                    assert isinstance(below, ast.Expr), ast.unparse(field)
+    """Below each field of a schedule, a memory plan, a launch, ... stands a sentence."""
+    classes = facts()
+    assert {Schedule.__name__, BlockMemory.__name__, Overlap.__name__} <= set(classes)
+    silent = [
+        f"{name}.{ast.unparse(field)}"
+        for name, body in classes.items()
+        for field, below in zip(body, [*body[1:], None], strict=True)
+        if isinstance(field, ast.AnnAssign)
+        and not (isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant))
+    ]
+    assert silent == []

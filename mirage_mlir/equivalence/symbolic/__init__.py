@@ -1,9 +1,9 @@
 """
-Functions of our dialects in normal form: the argument for equality that needs no random numbers.
+Proofs by normal forms: the argument for equality that needs no random numbers.
 
-Both functions are read literally, candidates with their blocks and iterations as digits of indices,
-and brought to one form. What is proved holds for all inputs, at the functions' real sizes. It
-shares no code with the algebra that guides the search.
+Both functions are followed literally, candidates with their blocks and iterations as digits of
+indices, and brought to normal form. A proof holds for all inputs, at the functions' real sizes.
+This package shares no code with the algebra that guides the search.
 """
 
 from mirage_mlir.equivalence.symbolic.first_divergence import first_divergence

@@ -49,7 +49,9 @@ Values = Mapping[Variable, Index]
 
 
 class Product(NamedTuple):
-    """Factors under guards, to be summed over variables that are free as yet."""
+    """
+    A product of factors under guards, with the variables over which it will be summed still free.
+    """
 
     factors: Sequence[Factor]
     guards: Guards = ()
@@ -58,7 +60,7 @@ class Product(NamedTuple):
 
 class Algebra:
     """
-    Arithmetic on the forms that read the atoms of one proof.
+    Arithmetic on the forms of one proof.
 
     Args:
         work: counts its steps.
@@ -86,7 +88,7 @@ class Algebra:
         return self.reduced(Product([found]))
 
     def value_of(self, form: Form) -> Fraction | None:
-        """The number that a form is, None when it depends on anything."""
+        """The number that a form is; None if it depends on anything."""
         if not form:
             return Fraction(0)
         ((monomial, coefficient), *others) = form
@@ -167,7 +169,9 @@ class Algebra:
         )
 
     def together(self, total: dict[Monomial, Fraction]) -> Form:
-        """A form with sums that read the same elements as others as these."""
+        """
+        A form in which sums that read the same elements as earlier ones are replaced by these.
+        """
         form = form_of(total)
         for old, new in self._multisets.replacements(form):
             for monomial in old:
@@ -180,7 +184,7 @@ class Algebra:
 
     def reduced(self, product: Product, coefficient: Fraction = Fraction(1)) -> Form:
         """
-        What a product of factors is, summed over its variables.
+        A product of factors, summed over its variables.
 
         Raises:
             Undecided: the proof takes too long.
@@ -211,7 +215,7 @@ class Algebra:
         return ((self.atoms.named(factors, guards, over & read), coefficient),)
 
     def simplified(self, product: Product, coefficient: Fraction) -> Form | None:
-        """What a product is by the laws of its factors; None where there is none to apply."""
+        """A product simplified by the laws of its factors; None where no law applies."""
         raise NotImplementedError
 
     def cancelled(self, product: Product) -> Product:
@@ -271,7 +275,7 @@ class Algebra:
     # Parameters
 
     def abstract(self, a: Form) -> tuple[Form, tuple[Index, ...]]:
-        """A form as a function of what it is read at, and that."""
+        """A form as a function of the indices at which it is read, and these indices."""
         (entry,), indices = self.atoms.abstract([Ranging(Entry((), a))])
         return entry.form, indices
 

@@ -1,9 +1,9 @@
 """
-The atoms of one proof, and monomials of them with canonical names.
+The atoms of one proof, and canonical names for monomials of them.
 
-An atom has a parameter for each index that its forms read, so `exp(x[i + 5])` is the atom of
-`exp(x[p])` at `i + 5`. What is read at another index is thus the same atom, and ranges of it can be
-put together.
+An atom has a parameter for each index that its forms read: `exp(x[i + 5])` is the atom of
+`exp(x[p])`, read at `i + 5`. Reads at different indices thus use the same atom, and ranges of
+indices can be merged.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Ranging(NamedTuple):
 
 
 class Atoms:
-    """Atoms by number, with what is known of each."""
+    """Atoms by number, with all that is known about each."""
 
     def __init__(self, work: ProofWork | None = None) -> None:
         self.work = ProofWork() if work is None else work
@@ -149,10 +149,9 @@ class Atoms:
         self, factors: Sequence[Factor], guards: Guards, over: Iterable[Variable]
     ) -> Monomial:
         """
-        The monomial with bound variables named -1, -2, ... in the canonical order.
+        The monomial with its bound variables named -1, -2, ... in canonical order.
 
-        Factors that share no bound variable are named apart, and put in the order of what comes of
-        it.
+        Factors that share no bound variable are named separately, and sorted by their names.
         """
         bound = {*over}
         if not bound:
@@ -235,7 +234,7 @@ def _free_of_guards(guards: Iterable[Guard]) -> set[Variable]:
 
 
 class _Lifting:
-    """Puts placeholders in the place of what entries are read at."""
+    """Replaces the indices that entries read by placeholders."""
 
     def __init__(self, *, shared: bool) -> None:
         self.indices: dict[Variable, Index] = {}

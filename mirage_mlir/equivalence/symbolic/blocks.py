@@ -1,7 +1,7 @@
 """
-Graphs over blocks in normal form: blocks and iterations are variables of indices.
+Normal forms of graphs over blocks: blocks and iterations are variables of indices.
 
-A load reads its tensor at `(block * iterations + iteration) * tile + element`; sums of an
+A load reads its tensor at `(block * iterations + iteration) * tile + element`. Sums of an
 accumulator run over iterations and, with `across`, over blocks. A result is read the other way
 round: its element p is element `p mod tile` of block `floor(p / tile)`.
 """
@@ -40,7 +40,7 @@ Watch = Callable[[Operation, Symbolic], None]
 
 
 class BlockForms:
-    """One graph on given tensors."""
+    """The normal forms of one graph on given tensors."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class BlockForms:
         )
 
     def outputs(self) -> list[Symbolic]:
-        """What the graph's stores put together."""
+        """The results that the graph's stores make up."""
         stored: list[Symbolic] = []
         operations = self.graph.body.block.ops
         live = live_operations(op for op in operations if not op.results)
@@ -96,7 +96,7 @@ class BlockForms:
     # Loads and stores
 
     def _loaded(self, op: threadblock.LoadOp) -> Symbolic:
-        """The tile of a block and an iteration."""
+        """The tile of a block in an iteration."""
         result = self.values[op.source]
         for dim, cut in enumerate(load_cuts(self.graph, op).dims):
             size = result.dims[dim].size
@@ -119,7 +119,7 @@ class BlockForms:
 
     def _stored(self, op: threadblock.StoreOp, shape: Sequence[int]) -> Symbolic:
         """
-        The tensor that the tiles of all blocks are.
+        The tensor that the tiles of all blocks make up.
 
         Raises:
             Undecided: elements depend on the block otherwise than by their place, or lack.

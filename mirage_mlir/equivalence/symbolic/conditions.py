@@ -90,12 +90,12 @@ class Conditions:
         return found
 
     def chosen(self, condition: Symbolic, x: Symbolic, y: Symbolic) -> Symbolic:
-        """`x` where a condition is not 0, and `y` where it is."""
+        """`x` where a condition is not 0, else `y`."""
         zero = self.tensors.constant(Fraction(0), (1,) * len(condition.dims))
         return self.select(self.compare("ne", condition, zero), x, y)
 
     def select(self, condition: Symbolic, x: Symbolic, y: Symbolic) -> Symbolic:
-        """`x` where a condition is 1, and `y` where it is 0."""
+        """`x` where a condition is 1, else `y` (where it is 0)."""
         x, y, condition = self._aligned(x, y, condition)
         every = [zip(*each, strict=True) for each in [(x.dims, y.dims)]]
         dims = tuple(joined(a, b) for pairs in every for a, b in pairs)
@@ -172,7 +172,7 @@ def decided(forms: Forms, predicate: str, difference: Form) -> Form:
 
 
 def _is_mask(forms: Forms, a: Form) -> bool:
-    """Whether a form is the result of a comparison of data, which is 0 or 1."""
+    """Whether a form is the result of a comparison of data: 0 or 1."""
     opposite = forms.add(forms.constant(1), a, -1)
     for monomial, coefficient in (each[0] for each in (a, opposite) if len(each) == 1):
         names = [forms.atoms[f.atom].name for f in monomial.factors if f.exponent == 1]

@@ -1,9 +1,9 @@
 """
 Where the reference is defined, and what a candidate may therefore divide by or take roots of.
 
-Where the reference has no value nothing is claimed. So what it divides by is not zero, and what it
-takes a root of not negative, at the indices at which it does so; a candidate may rely on that
-there, and nowhere else.
+Where the reference is undefined nothing is claimed. So its divisors are not zero, and its radicands
+not negative, at the indices at which it uses them. A candidate may rely on that at these indices,
+and nowhere else.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Region(NamedTuple):
 
 
 class Granted:
-    """What follows from the reference's being defined."""
+    """What follows from the reference being defined."""
 
     def __init__(self) -> None:
         self._regions: dict[Need, list[Region]] = {}

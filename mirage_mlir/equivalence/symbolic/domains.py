@@ -1,8 +1,8 @@
 """
-What sums and maxima run over, brought to one shape: bijections of boxes under guards.
+Brings the domains of sums and maxima to one shape: bijections of boxes under guards.
 
-Each step replaces some variables of a box by others such that the points at which the guards hold
-correspond one to one, so a sum or a maximum over them stays what it is:
+Each step replaces some variables of a box by others, such that the points at which the guards hold
+correspond one to one. A sum or a maximum over them stays the same:
 
 * a guard that excludes the ends of a variable's range makes it shorter;
 * a guard that says what a variable is replaces it by that;

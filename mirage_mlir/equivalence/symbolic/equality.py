@@ -1,8 +1,8 @@
 """
-Whether forms are equal where guards hold.
+Decides whether forms are equal wherever guards hold.
 
-Their difference must be zero once free variables are brought to one shape, as those of sums are,
-and what its terms divide by is multiplied with.
+Their difference must be zero, once free variables are brought to one shape, as those of sums are,
+and the difference is multiplied by the denominators of its terms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The normal forms of what a function computes."""
+"""Computes the normal forms of a function's values."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """
-The first divergence: where a candidate that computes something else begins to.
+Finds the first divergence: the first operator of a wrong candidate whose value is not in the
+reference.
 
-A value is known when it, or what becomes of it when all blocks and iterations are added up, is a
-part of the reference: one of its values, an argument of its functions, what it divides by, or a
-product of some factors of such a value, all up to constant factors. The first operator whose value
-is not known is likely what is wrong; it is a help for people, and no argument.
+A value is known if it is part of the reference: one of its values, an argument of its functions, a
+denominator, or a product of some factors of such a value, up to constant factors. So is a value
+whose sum over all blocks and iterations is. The first operator with an unknown value is likely
+wrong. This helps people; it is no argument.
 """
 
 from __future__ import annotations

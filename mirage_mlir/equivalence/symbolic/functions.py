@@ -71,7 +71,7 @@ class Functions(Quotients):
                 return self._opaque(name, a)
 
     def raised(self, a: Form, exponent: Fraction) -> Form:
-        """A power: whole and half ones are products and roots, others nothing is known of."""
+        """A power: integers and halves are products and roots; of others nothing is known."""
         if exponent < 0:
             return self.inverse(self.raised(a, -exponent))
         if exponent.denominator == 1 and exponent <= MOST_POWERS:

@@ -1,8 +1,8 @@
 """
-Guards: conditions that indices are in ranges, and conjunctions of them.
+Guards: conditions that indices are within ranges, and conjunctions of them.
 
-They say which elements of a ragged tile are there, which part of a concatenated tensor an index is
-in, and what a sum runs over where that is no box.
+Guards say which elements of a ragged tile exist, which part of a concatenated tensor an index is
+in, and the domain of a sum that is no box.
 """
 
 from __future__ import annotations

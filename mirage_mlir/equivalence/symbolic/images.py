@@ -1,8 +1,8 @@
 """
-Images: what sums and maxima read, element by element.
+Images: the sets of elements that sums and maxima read.
 
 Two sums of products of the same atoms are equal if they read the same elements equally often, and
-two maxima if they read the same elements, however they are cut into ranges, strides and groups.
+two maxima if they read the same elements, however both are cut into ranges, strides and groups.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COMPARED_IN_A_STEP = 64
 
 
 def steps_of(parts: Sequence[Reads]) -> int:
-    """How long a look at all rows takes, in factors that are made meanwhile."""
+    """The proof steps to enumerate all rows, counted in factors."""
     return sum(part.steps for part in parts)
 
 
@@ -152,7 +152,7 @@ def may_be_same(a: Bounds, b: Bounds) -> bool:
 
 
 def ratio(a: Sequence[Weighted], b: Sequence[Weighted]) -> Fraction | None:
-    """How many times b is a, where they read the same; None where that is unknown or not so."""
+    """How many times b is a, if both read the same; None if that is unknown or they do not."""
     columns = differing([part.reads for part in (*a, *b)])
     if columns is None:
         return None
@@ -176,7 +176,7 @@ def is_nothing(parts: Sequence[Weighted]) -> bool:
 
 
 def is_same(a: Sequence[Reads], b: Sequence[Reads]) -> bool:
-    """Whether the same is surely read, however often."""
+    """Whether both surely read the same elements, however often."""
     columns = differing([*a, *b])
     if columns is None:
         return False

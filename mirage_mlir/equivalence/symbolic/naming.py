@@ -1,9 +1,9 @@
 """
-Canonical names of variables: equal sums get equal names, whatever they were called before.
+Canonical names of variables: equal sums get equal names, whatever their variables were called.
 
-Variables are told apart by where they stand, as vertices of a graph are by colour refinement; where
-that leaves a choice all choices are tried, but for those that only swap interchangeable variables,
-and the least result is taken.
+Variables are distinguished by where they occur, as vertices of a graph are by colour refinement.
+Where that leaves a choice all choices are tried, except those that only swap interchangeable
+variables, and the least result is taken.
 
 Source of the scheme: McKay and Piperno, "Practical graph isomorphism, II" (2014), section 2.
 """

@@ -1,4 +1,4 @@
-"""What each operator of the two dialects is in normal form."""
+"""The normal form of each operator of the two dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two functions have the same normal form."""
+"""Proves that two functions have the same normal form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mirage_mlir.interpreters.operators import is_lowest, mnemonic
 
 @dataclass(frozen=True)
 class Proof:
-    """Whether normal forms show that two functions are equal; none shows that they differ."""
+    """Whether normal forms show that two functions are equal; they never show that two differ."""
 
     proved: bool
     reason: str = ""
@@ -90,7 +90,7 @@ class _Functions:
         cuts: Cuts = (),
     ) -> int | None:
         """
-        Which value of the candidate has first another normal form than that of the reference.
+        The first value of the candidate whose normal form differs from that of the reference.
 
         Args:
             left: values of the reference.

@@ -1,9 +1,9 @@
 """
 Quotients of forms.
 
-A quotient by a sum has the sum, without what its terms share, as one factor to a negative power.
-Denominators are taken not to be zero; one that is zero for all inputs, or for more than a null set
-of inputs for which the reference is defined, is refused.
+A quotient by a sum has the sum, without the common factors of its terms, as one factor with a
+negative power. Denominators are assumed not to be zero. One that is zero for all inputs, or for
+more than a null set of inputs for which the reference is defined, is refused.
 """
 
 from __future__ import annotations

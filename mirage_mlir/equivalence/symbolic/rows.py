@@ -1,4 +1,4 @@
-"""Rows: what is read, one row of indices for each value of the variables that are added up over."""
+"""Rows: the indices that are read, one row for each value of the summed variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread graphs in normal form: arithmetic on the scalars of tiles."""
+"""Normal forms of thread graphs: arithmetic on the scalars of tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the signs of forms, and of where they are zero."""
+"""What is known about the signs of forms, and about their zeros."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Signs(Algebra):
 
     def is_rarely_zero(self, a: Form) -> bool:
         """
-        Whether a form is zero on a null set of inputs at most, whatever its free variables are.
+        Whether a form is zero at most on a null set of inputs, whatever its free variables are.
 
-        It is if it is analytic and above zero, or below, for positive inputs. Terms of different
+        It is if it is analytic, and positive or negative, for positive inputs. Terms of different
         signs may cancel: `x_i - x_j` is zero where i = j.
         """
         opposite = self.scale(a, -1)

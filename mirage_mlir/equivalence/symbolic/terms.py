@@ -32,7 +32,7 @@ FIRST_MAXIMISED = -1000
 
 
 class Undecided(Exception):
-    """The form of a value cannot be found; the message says why."""
+    """The form of a value cannot be found; the message gives the reason."""
 
 
 class TooManySteps(Undecided):

@@ -15,6 +15,7 @@ from mirage_mlir.frameworks.backend.nodes import (
     is_ours,
     is_view,
     message_of,
+    signature_of,
     stem_of,
 )
 from mirage_mlir.frameworks.backend.operators import (
@@ -81,6 +82,10 @@ class GraphCompiler:
         default_factory=dict[str, tuple[PartOperator | None, int]]
     )
     """By the key of a program: its operator, and where the table has it."""
+    _programs: dict[object, PartProgram | str] = field(
+        default_factory=dict[object, PartProgram | str]
+    )
+    """By what it depends on: a program, or why there is none. Made once for equal layers."""
 
     def rewrite(self, module: Any, constants: frozenset[Any] = frozenset()) -> int:
         """
@@ -129,10 +134,12 @@ class GraphCompiler:
             module, list(part.nodes), "part", always_return_tuple=True
         )
         fixed = frozenset(number for number, node in enumerate(inputs) if node in constants)
-        try:
-            program = program_of(taken, fixed)
-        except UnsupportedOperation as error:
-            self._left(part, message_of(error))
+        key = signature_of(taken), fixed
+        if key not in self._programs:
+            self._programs[key] = _program_or_refusal(taken, fixed)
+        program = self._programs[key]
+        if isinstance(program, str):
+            self._left(part, program)
             return None
         return PartCandidate(part, taken, tuple(inputs), tuple(outputs), program)
 
@@ -194,6 +201,13 @@ class GraphCompiler:
 
     def _again(self, number: int) -> None:
         self.explanation.repeat(number)
+
+
+def _program_or_refusal(module: Any, constants: frozenset[int]) -> PartProgram | str:
+    try:
+        return program_of(module, constants)
+    except UnsupportedOperation as error:
+        return message_of(error)
 
 
 def names_of(part: GraphPart) -> tuple[str, ...]:

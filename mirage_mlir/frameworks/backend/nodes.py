@@ -153,6 +153,29 @@ def message_of(error: UnsupportedOperation) -> str:
     return (message or str(error)).partition("; call it outside")[0].removeprefix("aten.")
 
 
+def signature_of(module: Any) -> object:
+    """What the program of a part depends on: equal for those of equal layers."""
+    numbers: dict[Any, int] = {}
+
+    def shown(value: object) -> object:
+        if isinstance(value, torch.fx.Node):
+            return numbers[value]
+        if isinstance(value, list | tuple):
+            return tuple(map(shown, cast(Sequence[object], value)))
+        return repr(value)
+
+    rows: list[object] = []
+    for node in module.graph.nodes:
+        # A number that the graph keeps is not in its text.
+        kept = getattr(module, node.target) if node.op == "get_attr" else None
+        what = name_of(node) if is_call(node) else node.op
+        kwargs = tuple((name, shown(value)) for name, value in sorted(node.kwargs.items()))
+        made = [(tuple(each.shape), each.stride(), each.dtype) for each in tensors_of(node)]
+        rows.append((what, id(kept), shown(node.args), kwargs, tuple(made)))
+        numbers[node] = len(numbers)
+    return tuple(rows)
+
+
 def _single_operands(node: Any) -> list[Any]:
     """The operands of a node; of one that is a result of several, what that is made of."""
     found: dict[Any, None] = {}

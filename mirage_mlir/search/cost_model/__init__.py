@@ -1,1 +1,1 @@
-"""How long a graph takes, for all combinations of tile sizes at once."""
+"""The cost model: the time of a kernel, for all combinations of tile sizes at once."""

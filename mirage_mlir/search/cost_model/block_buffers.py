@@ -1,9 +1,9 @@
 """
-What a block keeps in shared memory, in the model: buffers of the loop, tiles, parts of sums.
+Models the shared memory of a block: the buffers of the loop, computed tiles, partial sums.
 
-The passes decide how many buffers there are, and who fills them, by the same functions
-(`mirage_mlir/decisions`). The layouts of tiles they choose once a graph is written; here tiles are
-as large as they may become.
+The number of buffers, and who fills them, is decided by the functions that the passes call, too
+(`mirage_mlir/decisions`). The layouts of tiles are chosen only once a graph is written; the model
+takes the largest that they may become.
 """
 
 from collections.abc import Container, Iterator
@@ -50,7 +50,9 @@ OTHER_BYTES = 2048
 
 
 class BlockBuffers(BlockThreads):
-    """The bytes of shared memory that one derivation needs, and the stages of its loop."""
+    """
+    Computes the shared memory of a block, and the number of pipeline stages, for one derivation.
+    """
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
@@ -80,7 +82,7 @@ class BlockBuffers(BlockThreads):
         return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
 
     def _sums(self) -> list[Array | float]:
-        return [warps.sums for warps in self.products.values()]
+        return [warps.sums for warps in self.matmuls.values()]
 
     def _producers(self) -> Array:
         return np.where(self.pipelined, producer_warps(self.threads, self._sums()), 0.0)
@@ -106,7 +108,7 @@ class BlockBuffers(BlockThreads):
         return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
 
     def _staged_bytes(self) -> Array:
-        """One buffer of each tile that the loop loads."""
+        """The bytes of one buffer of each tile that the loop loads."""
         loads = self._loads()
         padded = sum((self._padded_tile(v, t) for v, t in loads), start=self.tiling.zero)
         if not self.pipelined.any():
@@ -115,7 +117,9 @@ class BlockBuffers(BlockThreads):
         return np.where(self.pipelined, boxed, padded)
 
     def _stages(self) -> Array:
-        """Buffers of each tile of the loop, as `software-pipeline` chooses them."""
+        """
+        The number of buffers of each tile that the loop loads, as `software-pipeline` chooses it.
+        """
         few = copy_stages(self.staged, self.tiling.mesh.iterations)
         if not self.pipelined.any():
             return few
@@ -128,7 +132,7 @@ class BlockBuffers(BlockThreads):
         return np.where(self.pipelined, many, few)
 
     def _alternate(self) -> None:
-        """Two buffers of what the loop computes, where these leave enough for what it loads."""
+        """Double-buffers what the loop computes, where enough stages are left for what it loads."""
         if not self.pipelined.any() or not self.made.any():
             return
         once, stages, self.made = self.made, self.stages, 2 * self.made
@@ -139,7 +143,9 @@ class BlockBuffers(BlockThreads):
         self.stages = np.where(enough, self.stages, stages)
 
     def _held_bytes(self) -> Array:
-        """The loop-invariant tiles through the loop."""
+        """
+        The bytes of loop-invariant loaded tiles, which stay in shared memory through the loop.
+        """
         held = self.tiling.zero
         for value, tensor in self._inputs():
             if not self.tiling.in_loop(value):
@@ -152,11 +158,11 @@ class BlockBuffers(BlockThreads):
         return padded_tile(self.tiling, value, tensor, summed)
 
     def _kept_stages(self) -> tuple[Stage, ...]:
-        """The stages whose tiles are kept through the loop."""
+        """The stages whose tiles stay in shared memory through the loop."""
         return (Stage.INVARIANT,) if self.tiling.mesh.trip_counts else ()
 
     def _made_bytes(self, stages: Container[Stage]) -> Array:
-        """Operands of tensor cores, and tiles that are moved, that some stages compute."""
+        """The bytes of tiles that are computed in `stages`: MMA operands and transposed tiles."""
         made, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
             if self.tiling.stage(operand) not in stages:
@@ -175,7 +181,9 @@ class BlockBuffers(BlockThreads):
         return made
 
     def _written_bytes(self, value: int) -> Array:
-        """A computed tile in shared memory, in whole accesses of all threads, lines padded."""
+        """
+        The bytes of a computed tile: padded lines, rounded up to whole accesses of all threads.
+        """
         layout = self._blocked_tile(value)
         return layout.rows * (F32_BYTES * layout.columns + LINE_PADDING)
 
@@ -186,12 +194,12 @@ class BlockBuffers(BlockThreads):
             run = VECTOR // item_bytes(self.tiling.program.inputs[edge.source].element_type)
         rows = self.tiling.volume(value) / columns
         if source_of(self.tiling, self.edges, value) is not None:
-            # The registers of a product are whole fragments.
+            # The registers of a matmul are whole fragments.
             rows = round_up(rows, MMA_ROWS)
         return blocked_tile(rows, columns, self.threads, run)
 
     def _shared_bytes(self) -> Array:
-        """What a block needs: the loop's buffers give way to what follows the loop."""
+        """The bytes of a block: what follows the loop reuses the loop's buffers."""
         during = self.staged * self.stages + self.made
         later = {Stage.INVARIANT, Stage.POST} - {*self._kept_stages()}
         after = self._exchanged(self.held) + self._made_bytes(later)
@@ -199,7 +207,9 @@ class BlockBuffers(BlockThreads):
         return self.held + np.maximum(during, after) + reduced
 
     def _reduced_bytes(self) -> Array:
-        """What warps that reduce parts of the same rows or columns leave for each other."""
+        """
+        The bytes of partial results that warps exchange when they reduce the same rows or columns.
+        """
         total = self.tiling.zero
         for edge in self.edges.values():
             if edge.kind in REDUCTIONS:
@@ -207,7 +217,10 @@ class BlockBuffers(BlockThreads):
         return total
 
     def _partial_results(self, edge: Edge) -> Array:
-        """Elements that the warps of a block leave for each other in a reduction; 0 for one."""
+        """
+        The elements of partial results of one reduction; 0 where a single warp reduces each row or
+        column.
+        """
         (operand,) = edge.operands
         axes = self.positions.axes[operand]
         layout = self._blocked_tile(operand)
@@ -219,9 +232,9 @@ class BlockBuffers(BlockThreads):
         return np.where(copies > 1, copies * left, 0.0)
 
     def _exchanged(self, held: Array) -> Array:
-        exchange = [warps.exchange + warps.padding for warps in self.products.values()]
+        exchange = [warps.exchange + warps.padding for warps in self.matmuls.values()]
         alone = sum(exchange, start=self.tiling.zero)
-        if not any(self.tiling.in_loop(value) for value in self.products):
+        if not any(self.tiling.in_loop(value) for value in self.matmuls):
             # The tiles that are multiplied give way.
             alone = np.maximum(alone - held, 0.0)
         shares = self.tiling.mesh.shares
@@ -229,17 +242,19 @@ class BlockBuffers(BlockThreads):
         return np.where(clustered, np.maximum(alone, self.handed_over()), alone)
 
     def handed_over(self) -> Array:
-        """Bytes of sums that a block holds ready for the blocks that share its loop."""
+        """
+        The bytes of partial sums that a block keeps for the other blocks of its cluster to read.
+        """
         total = self.tiling.zero
         for value in self._kept_sums():
-            product = self.products.get(self.edges[value].operands[0])
-            parts = self.tiling.zero if product is None else product.exchange
+            matmul = self.matmuls.get(self.edges[value].operands[0])
+            parts = self.tiling.zero if matmul is None else matmul.exchange
             axes, volume = self.tiling.axes(value), self.tiling.volume(value)
             columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
             total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
         return total
 
     def part_bytes(self) -> Array:
-        """Bytes of sums that a block leaves in device memory for the last that shares its loop."""
+        """The bytes of partial sums that a block writes to the split-K workspace."""
         parts = (4 * self.tiling.volume(value) for value in self._kept_sums())
         return sum(parts, start=self.tiling.zero)

@@ -1,4 +1,4 @@
-"""A graph that the search found: what one block does, with tile sizes."""
+"""A uGraph at the level of a thread block, with tile sizes, as the search has found it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class BlockOperation:
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the model expects of a graph: its time, and what the lowering will choose for it."""
+    """What the model predicts for a graph: its time, and the choices of the lowering."""
 
     seconds: float
     threads: int
@@ -53,7 +53,9 @@ class Modelled:
 
 @dataclass(frozen=True)
 class BlockGraph:
-    """One kernel: operations in order, and how grid and loop cut the axes."""
+    """
+    The graph of one kernel: its operations in order, and which axes its grid and its loop cut.
+    """
 
     operations: tuple[BlockOperation, ...]
     outputs: tuple[int, ...]
@@ -75,17 +77,17 @@ class BlockGraph:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Blocks along each axis of the grid."""
+        """The number of blocks along each axis of the grid."""
         return dict(zip(self.grid, self.blocks, strict=True))
 
     @property
     def across(self) -> tuple[int, ...]:
-        """The numbers of the grid's axes along which blocks add up what they sum."""
+        """The grid axes along which blocks add up partial sums."""
         shared = [a for a in self.configuration.loop if a not in self.configuration.grid]
         return tuple(self.grid.index(axis) for axis in shared if axis in self.grid)
 
     def __str__(self) -> str:
-        """Grid and loop, for people."""
+        """The grid and the loop, in words for reports."""
         shares = "".join(f" split-K {self.blocks[number]}" for number in self.across)
         return f"{self.configuration}{shares}"
 
@@ -99,7 +101,10 @@ def block_graph(
     instance: Instance,
     model: Modelled,
 ) -> BlockGraph:
-    """The chosen edges as operations: loads in the order of the inputs, then by stage."""
+    """
+    Turns the chosen edges into operations: loads in the order of the inputs, then all others by
+    stage.
+    """
     chosen = list(zip(derivation.values, derivation.edges, strict=True))
 
     def rank(item: tuple[int, tuple[int, Edge]]) -> tuple[int, int, int]:

@@ -1,7 +1,7 @@
 """
-How many threads a block has, and how its warps share products, in the model.
+Models the threads of a block, and how its warps share each matmul.
 
-The pass select-mma decides by the same functions (`mirage_mlir/decisions`).
+The pass `select-mma` decides by the same functions (`mirage_mlir/decisions`).
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
 from mirage_mlir.search.cost_model.groups import (
     chain_rows,
     group_chain,
-    group_product,
+    group_matmul,
     operand_tile,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
-from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_product
+from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_matmul
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.extract import Derivation
@@ -32,14 +32,14 @@ from mirage_mlir.search.saturation.hypergraph import Edge
 
 
 class BlockThreads(LiveValues):
-    """The threads of a block, and the chains and products that its warps share."""
+    """Computes the threads of a block, its chains of matmuls, and the warps of each matmul."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
         self.chains = self._chains()
         self.threads = self._threads()
         """That compute."""
-        self.products = {
+        self.matmuls = {
             value: self._warps(value, edge)
             for value, edge in self.edges.items()
             if edge.kind is Kind.MATMUL
@@ -51,7 +51,7 @@ class BlockThreads(LiveValues):
         return find_chains(self.tiling, self.edges)
 
     def _sides(self, edge: Edge) -> tuple[Array, Array, Array]:
-        """Rows, columns and depth of a product; the first operand has the rows."""
+        """The rows, columns and depth of a matmul; the first operand has the rows."""
         assert edge.axis is not None
         rows, columns = (
             self.tiling.extent([a for a in self.tiling.axes(operand) if a != edge.axis])
@@ -60,20 +60,20 @@ class BlockThreads(LiveValues):
         return rows, columns, self.tiling.mesh.tiles[edge.axis]
 
     def _threads(self) -> Array:
-        products = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
-        if not products:
+        matmuls = [edge for edge in self.edges.values() if edge.kind is Kind.MATMUL]
+        if not matmuls:
             tiles = [self.tiling.axes(value) for value in self.edges]
             # A result may be stretched when it is stored.
             tiles += [present(output.axes) for output in self.tiling.program.computed]
             return elementwise_threads(np.maximum.reduce(list(map(self.tiling.extent, tiles))))
-        threads = matrix_threads([self._sides(edge)[:2] for edge in products])
-        if sum(1 + len(chain.others) for chain in self.chains) < len(products):
+        threads = matrix_threads([self._sides(edge)[:2] for edge in matmuls])
+        if sum(1 + len(chain.others) for chain in self.chains) < len(matmuls):
             return threads
         chained = self._chain_threads()
         return np.where(chained > 0, chained, threads)
 
     def _chain_threads(self) -> Array:
-        """Threads where all products are in chains; 0 where they cannot be."""
+        """The number of threads if all matmuls are in chains; 0 where no number fits."""
         tiling, edges = self.tiling, self.edges
 
         def fit(groups: int) -> Mask:
@@ -93,20 +93,20 @@ class BlockThreads(LiveValues):
         )
 
     def _chain(self, chain: Chain) -> None:
-        """Note what the products of a chain share where they are one."""
+        """Sets the warps of the matmuls of a chain, where the chain fits in registers."""
         ways = [shared(self.tiling, self.edges, chain, self.threads / WARP_THREADS)]
         if self.tiling.target.has_wgmma:
             groups = self.threads / GROUP_THREADS
             ways.append(group_chain(self.tiling, self.edges, chain, groups))
         for together in ways:
             for value, warps in together.warps.items():
-                alone = self.products[value]
-                self.products[value] = chosen(together.fits, warps, alone)
+                alone = self.matmuls[value]
+                self.matmuls[value] = chosen(together.fits, warps, alone)
         fits = ways[0].fits | ways[-1].fits
         self.kept |= dict.fromkeys(chain.operands, fits)
 
     def _warps(self, value: int, edge: Edge) -> Warps:
-        """As `_alone`, which is asked once for all graphs that have a product."""
+        """Calls `_alone` once for all graphs that have the same matmul."""
         sides = tuple(self.tiling.axes(operand) for operand in edge.operands)
         operands = [self.edges[operand] for operand in edge.operands]
         inputs = tuple((operand.kind, operand.source) for operand in operands)
@@ -115,12 +115,12 @@ class BlockThreads(LiveValues):
         return self.tiling.once(key, lambda: self._alone(value, edge))
 
     def _alone(self, value: int, edge: Edge) -> Warps:
-        """A product that is in no chain."""
-        warps = warps_product(self._sides(edge), self.threads, summed=self.is_summed(value))
+        """How warps, or warpgroups, share a matmul that is in no chain."""
+        warps = warps_matmul(self._sides(edge), self.threads, summed=self.is_summed(value))
         if not self.tiling.target.has_wgmma or self.tiling.program.operand_type == "f32":
             return warps
         assert edge.axis is not None
         left, right = (operand_tile(self.tiling, self.edges, o, edge.axis) for o in edge.operands)
         summed = self.is_summed(value)
-        grouped = group_product(self._sides(edge), (left, right), self.threads, summed=summed)
+        grouped = group_matmul(self._sides(edge), (left, right), self.threads, summed=summed)
         return chosen(grouped.fits, grouped.warps, warps)

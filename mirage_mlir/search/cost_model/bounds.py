@@ -1,4 +1,4 @@
-"""What the kernel of a program takes at least, in the model, known without a search."""
+"""Lower bounds on the modelled time of a program, which need no search."""
 
 from collections.abc import Sequence
 from math import prod
@@ -11,13 +11,15 @@ from mirage_mlir.targets.target import Target
 
 
 def least_start(target: Target) -> float:
-    """Seconds that every kernel takes, whatever it does."""
+    """The seconds that any kernel takes to start."""
     least = min(-PIPELINE_LAUNCH, IDLE_LATENCY - EARLY_START)
     return target.launch_latency + (least if target.has_tma else IDLE_LATENCY)
 
 
 def least_reading(target: Target, together: float, alone: float = 0.0) -> float:
-    """Seconds that reading so many bytes takes at least: all blocks together, and one alone."""
+    """
+    The least seconds to read some bytes: limited by device memory, and by what one block can load.
+    """
     rate = max(target.dram_bandwidth, target.tma_bandwidth)
     rate_of_one = max(target.dram_bandwidth_per_sm, target.tma_bandwidth_per_sm)
     return max(together / rate, alone / max(rate_of_one, target.tma_l2_bandwidth_per_sm))
@@ -48,7 +50,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
 
 
 def _walked(program: Program, node: int) -> Sequence[str]:
-    """The axes of an input of which each block, or a few together, must see all."""
+    """The axes of an input along which each block, or each cluster, must read all of it."""
     outputs = program.outputs
     cut = [
         axis
@@ -63,7 +65,7 @@ def _walked(program: Program, node: int) -> Sequence[str]:
 
 
 def _is_summed(program: Program, node: int, axis: str) -> bool:
-    """Whether a node on the way from `node` to an output sums over `axis`, and completely."""
+    """Whether a node between `node` and an output sums over all of `axis`."""
     carrying = {node}
     for number, one in enumerate(program.nodes):
         if carrying.isdisjoint(one.operands):
@@ -77,12 +79,12 @@ def _is_summed(program: Program, node: int, axis: str) -> bool:
 
 
 def _bytes(program: Program, axes: Axes, element_type: str) -> float:
-    """The bytes of a tensor over `axes`."""
+    """The bytes of a tensor with these axes."""
     return prod(program.shape(axes)) * item_bytes(element_type)
 
 
 def least_seconds(program: Program, target: Target) -> float:
-    """A lower bound on what any kernels that compute a program take, in the model."""
+    """A lower bound on the modelled time of any kernels that compute a program."""
     moved: dict[int, float] = {}
     for tensor in program.inputs:
         elements = 1.0

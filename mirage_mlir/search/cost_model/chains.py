@@ -1,9 +1,10 @@
 """
-Products that take another product's result as it lies in registers, in the model.
+Models chains of matmuls: one takes the result of another as its left operand, from registers.
 
-A thread's part of a product's result is what it needs of the left side of a next one, so scores
-need not go through shared memory before they multiply the values (see `passes/mma/chains.py`,
-which this follows for all combinations of tile sizes at once).
+The registers in which a thread has the result of one matmul are those that it needs for the left
+operand of the next. So the scores of attention need not go through shared memory before they are
+multiplied with V. The lowering finds chains in `passes/mma/chains.py`; this module does the same
+for all combinations of tile sizes at once.
 """
 
 from collections.abc import Mapping
@@ -33,7 +34,7 @@ ELEMENTWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX, Kind.FUNCTION, 
 
 @dataclass(frozen=True)
 class Chain:
-    """A product whose result, worked on element by element, is the left side of others."""
+    """A matmul whose result, after elementwise operations, is the left operand of other matmuls."""
 
     first: int
     others: tuple[int, ...]
@@ -42,7 +43,7 @@ class Chain:
 
 
 def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
-    """The chains of a graph; a product is in one of them at most."""
+    """Finds the chains of a graph; each matmul is in one of them at most."""
     if tiling.program.operand_type == "f32":
         return []  # Fragments of these are made element by element, from shared memory.
     following: dict[int, dict[int, int]] = {}
@@ -62,7 +63,10 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
 
 
 def source_of(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | None:
-    """The product of the same stage that a value is computed from, element by element."""
+    """
+    The matmul of the same stage from which elementwise operations compute `value`; None without
+    one.
+    """
     edge = edges[value]
     if edge.kind is Kind.MATMUL:
         return value
@@ -79,16 +83,16 @@ def source_of(tiling: Tiling, edges: Mapping[int, Edge], value: int) -> int | No
 
 @dataclass(frozen=True)
 class Shared:
-    """How warps share the products of a chain."""
+    """How warps share the matmuls of a chain."""
 
     fits: NDArray[np.bool_]
     """Where the registers are enough; elsewhere there is no chain."""
     warps: Mapping[int, Warps]
-    """Of each product."""
+    """Of each matmul."""
 
 
 def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
-    """As `_shared`, which is asked once for all graphs that have a chain."""
+    """Calls `_shared` once for all graphs that have the same chain."""
     summed = tuple(edges[value].axis for value in (chain.first, *chain.others))
     key = ("chain", chain, summed, warps.tobytes())
     return tiling.once(key, lambda: _shared(tiling, edges, chain, warps))
@@ -96,10 +100,10 @@ def shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array
 
 def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Array) -> Shared:
     """
-    How warps share a chain, as `split_warp_chain` says.
+    How warps share the matmuls of a chain; `split_warp_chain` decides it.
 
-    The keys are the columns of the first product and the depth of the others: warps that share
-    them have parts of the others' results, which they add up in the end.
+    The keys are the columns of the first matmul and the depth of the others: warps that share keys
+    hold partial sums of the others, which are added up in the end.
     """
     first = edges[chain.first]
     summed = edges[chain.others[0]].axis

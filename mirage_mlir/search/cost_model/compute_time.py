@@ -1,6 +1,4 @@
-"""
-How long threads and tensor cores take, in the model, and what they wait for.
-"""
+"""Models the time that arithmetic takes, on threads and on tensor cores, and what it waits for."""
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from mirage_mlir.search.cost_model.fitted import (
     CHAIN_START,
     ENOUGH_BUSY,
     GROUPS_BUSY,
-    PRODUCTS_BUSY,
+    MATMULS_BUSY,
     READING_ITERATION,
     UNCHAINED_ELEMENT,
     UNCHAINED_ITERATION,
@@ -32,10 +30,13 @@ from mirage_mlir.search.program.program import Kind
 
 
 class ComputeTime(CopyTime):
-    """The seconds of what one derivation computes, on every combination of a tiling."""
+    """Computes the seconds of arithmetic of one derivation, for all combinations of tile sizes."""
 
     def _compute_seconds(self, work: Work, at_once: Array, most: Array, units: Arrays) -> Array:
-        """Seconds of arithmetic of the multiprocessor with the most blocks, and of its `units`."""
+        """
+        The seconds of arithmetic on the multiprocessor with the most blocks; notes those of each
+        unit.
+        """
         target = self.tiling.target
         busy = self._busy(at_once)
         share = most * target.sm_count
@@ -47,12 +48,12 @@ class ComputeTime(CopyTime):
         return share * np.maximum(matrix, np.maximum(scalar, shared))
 
     def _busy(self, at_once: Array) -> Array:
-        """The part of a multiprocessor's arithmetic units that its threads keep busy."""
+        """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
         busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
-        if not self.resources.products:
+        if not self.resources.matmuls:
             return busy
         # Each thread has many independent elements.
-        beside = PRODUCTS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
+        beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
         alone = WARPS_BESIDE * busy if self.resources.chains else busy
         return np.where(
             self.resources.grouped, beside, np.where(self.resources.pipelined, alone, busy)
@@ -60,23 +61,23 @@ class ComputeTime(CopyTime):
 
     def _reading_seconds(self) -> Array | float:
         """
-        What an iteration takes at least where threads read what warpgroups of 64 rows multiply.
+        The least seconds of an iteration in which threads read a tile that warpgroups multiply.
         """
         resources, iteration = self.resources, self.tiling.zero
         for value, edge in resources.edges.items():
             users = [resources.edges[user] for user in resources.uses[value]]
-            products = [user for user in users if user.kind is Kind.MATMUL]
-            if edge.kind is Kind.INPUT and 0 < len(products) < len(users):
+            matmuls = [user for user in users if user.kind is Kind.MATMUL]
+            if edge.kind is Kind.INPUT and 0 < len(matmuls) < len(users):
                 rows = self.tiling.extent(
-                    [axis for axis in self.tiling.axes(value) if axis != products[0].axis]
+                    [axis for axis in self.tiling.axes(value) if axis != matmuls[0].axis]
                 )
                 waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
                 iteration = np.where(waits, READING_ITERATION, iteration)
         return iteration
 
     def _chain_seconds(self) -> Array | float:
-        """What products wait for each other where there are exps and their maxima between them."""
-        if not self.resources.shifted or not self.resources.products:
+        """The seconds that matmuls wait for each other where an online softmax is between them."""
+        if not self.resources.shifted or not self.resources.matmuls:
             return 0.0
         iterations = np.maximum.reduce(
             [self.tiling.iterations(value) for value in self.resources.shifted]
@@ -84,7 +85,10 @@ class ComputeTime(CopyTime):
         return CHAIN_START + CHAIN_ITERATION * iterations
 
     def _unchained_seconds(self) -> Array:
-        """What a block waits where products take others' results from shared memory, in a loop."""
+        """
+        The seconds that a block waits where matmuls of its loop take each other's results from
+        shared memory.
+        """
         waits = self.tiling.zero
         for operand, stored in self.resources.materialised():
             if operand in self.resources.kept and self.tiling.in_loop(operand):

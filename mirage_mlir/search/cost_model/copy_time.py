@@ -1,6 +1,4 @@
-"""
-How long copies take, in the model: device memory, L2, and what a multiprocessor has on its way.
-"""
+"""Models the time of copies: device memory, L2, and the bytes in flight of a multiprocessor."""
 
 import numpy as np
 
@@ -30,7 +28,7 @@ from mirage_mlir.search.saturation.extract import Derivation
 
 
 class CopyTime(WorkCount):
-    """The seconds of what one derivation copies, on every combination of a tiling."""
+    """Computes the seconds of copies of one derivation, for all combinations of tile sizes."""
 
     def __init__(
         self, tiling: Tiling, derivation: Derivation, resources: Resources | None = None
@@ -41,9 +39,10 @@ class CopyTime(WorkCount):
 
     def _memory_seconds(self, at_once: Array, most: Array) -> Array:
         """
-        Device memory for what is read first, L2 for what is read again, and each multiprocessor.
+        The seconds of copies: the first read of a byte comes from device memory, others from L2.
 
-        A multiprocessor takes what it asked for a latency ago: bytes on their way bound its rate.
+        By Little's law the bytes in flight bound the rate of a multiprocessor: it receives what it
+        asked for one latency ago.
         """
         target, blocks = self.tiling.target, self.tiling.mesh.blocks
         again = np.maximum(self.l2 - self.dram, 0.0)
@@ -61,7 +60,7 @@ class CopyTime(WorkCount):
         return np.where(self.resources.pipelined, self._pipeline_seconds(most, answered), seconds)
 
     def _pipeline_seconds(self, most: Array, answered: Array) -> Array:
-        """The same where tensor copies do nothing else, and nobody waits for the first answers."""
+        """The seconds of copies by producer warps, which start them ahead of time."""
         target = self.tiling.target
         each = most / self.tiling.mesh.blocks
         rate = np.minimum(target.tma_bandwidth_per_sm, answered)
@@ -76,28 +75,31 @@ class CopyTime(WorkCount):
         return np.maximum(together + repeated, alone)
 
     def _with_iterations(self, memory: Array, waves: Array) -> Array:
-        """What the bytes take, and the producer's iterations."""
+        """The seconds of copies together with those that a producer takes to issue them."""
         looped = waves * self.tiling.mesh.iterations
         iterations = looped * (COPY_ITERATION + COPY_BOX * self.resources.boxes)
         self.terms.note(self.terms.tensor_copies, {ISSUE: iterations})
         return (memory**TOGETHER + iterations**TOGETHER) ** (1 / TOGETHER)
 
     def _latency(self, at_once: Array) -> Array:
-        """From the first request to its answer, which waits for what all ask for at the start."""
+        """
+        The seconds from a request to its answer, which queues behind the first requests of all
+        blocks.
+        """
         target = self.tiling.target
         active = np.minimum(self.tiling.mesh.blocks, target.sm_count)
         queued = active * self._in_flight(at_once) / target.dram_bandwidth
         return np.minimum(target.dram_latency, IDLE_LATENCY + queued)
 
     def _in_flight(self, at_once: Array) -> Array:
-        """Bytes that a multiprocessor has asked for and not yet got."""
+        """The bytes that a multiprocessor has requested and not yet received."""
         # `cp.async` keeps a buffer free for what is read; a producer fills it when it is.
         free = np.where(self.resources.pipelined, 0.0, 1.0)
         looped = self.resources.staged * np.maximum(self.resources.stages - free, 1)
         return at_once * np.maximum(looped + self.asked_at_once, SECTOR)
 
     def _start_seconds(self) -> Array:
-        """From the end of the previous grid to the first tile that is there."""
+        """The seconds from the end of the previous grid until the first tile has arrived."""
         target = self.tiling.target
         answer = np.full_like(self.l2, IDLE_LATENCY)
         if target.has_tma:

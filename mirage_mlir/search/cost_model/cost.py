@@ -1,9 +1,9 @@
 """
-How long a graph takes, for all combinations of tile sizes at once.
+Models the time of a graph, for all combinations of tile sizes at once.
 
-A model of one kernel: what it moves through device memory, L2 and shared memory and what it
-computes (`work.py` counts that), and what a block waits for in each iteration of its loop. Only the
-order of candidates matters; the constants are those of the target's row, and of `fitted.py`.
+The model of a kernel adds up what it moves through device memory, L2 and shared memory, what it
+computes (both are counted in `work.py`), and what a block waits for in each iteration of its loop.
+Only the order of candidates matters. Constants are those of the target's row and of `fitted.py`.
 Combinations that do not fit the GPU cost infinitely much.
 """
 
@@ -33,13 +33,13 @@ from mirage_mlir.search.cost_model.terms import (
 
 
 class CostModel(SumsAcrossBlocks):
-    """The time of one derivation on every combination of a tiling."""
+    """Computes the modelled time of one derivation, for all combinations of tile sizes."""
 
     def seconds(self, *, explained: bool = False) -> Array:
         """
         The modelled time of every combination; infinite for those that do not fit.
 
-        Only where it is `explained` its terms are kept: their arrays fill the cache.
+        The terms are kept only where they are `explained`: their arrays would fill the cache.
         """
         self.terms.kept = explained
         self.count()
@@ -47,7 +47,7 @@ class CostModel(SumsAcrossBlocks):
         return np.where(fits, self._combined(), np.inf)
 
     def modelled(self, index: int, seconds: float) -> Modelled:
-        """What the model says of one combination, once `seconds` computed all of them."""
+        """The prediction for one combination; `seconds` must have been computed for all."""
         resources, mesh = self.resources, self.tiling.mesh
         iterations = int(mesh.iterations[index])
         threads = int(resources.threads[index])
@@ -61,7 +61,7 @@ class CostModel(SumsAcrossBlocks):
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 producer_warps=int(resources.producers[index]),
                 multicast=resources.multicast(index),
-                warpgroups=bool(resources.products) and bool(resources.grouped[index]),
+                warpgroups=bool(resources.matmuls) and bool(resources.grouped[index]),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),
                 l2_bytes=float(self.l2[index]),
@@ -69,7 +69,7 @@ class CostModel(SumsAcrossBlocks):
         )
 
     def _launchable(self) -> Mask:
-        """Whether the grid is one: its first axis may be long, the others may not."""
+        """Whether CUDA can launch the grid: at most one axis is longer than y and z allow."""
         mesh = self.tiling.mesh
         long = self.tiling.zero
         for count in mesh.counts.values():
@@ -128,7 +128,9 @@ class CostModel(SumsAcrossBlocks):
         return started + overlapped + np.where(looped, waiting, 0.0) + after
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
-        """How much of the shorter of copying and computing comes apart from the other."""
+        """
+        The share of the shorter of copying and computing that is not overlapped with the longer.
+        """
         pipelined, looped = self.resources.pipelined, self.tiling.mesh.iterations > 1
         # Blocks that start together wait together. Of rows that are no power of two some threads
         # have none: loads stand behind branches, which are waited for one by one. RMSNorm of rows
@@ -142,9 +144,9 @@ class CostModel(SumsAcrossBlocks):
         )
 
     def _uneven_rows(self) -> Mask:
-        """Where threads share rows of which there is no power of two."""
+        """Where the number of rows is no power of two, so that some threads have fewer rows."""
         uneven = np.zeros_like(self.tiling.one, dtype=bool)
-        if self.resources.products:
+        if self.resources.matmuls:
             return uneven
         outputs = self.tiling.program.computed
         for output, goal in zip(outputs, self.derivation.goals, strict=True):
@@ -154,10 +156,12 @@ class CostModel(SumsAcrossBlocks):
         return uneven
 
     def _apart_in_loop(self) -> Array:
-        """The same in a loop of tensor copies: a buffer is free when its product has ended."""
+        """
+        The same share in a loop with producers: a buffer is refilled when its matmul has ended.
+        """
         stages, iterations = self.resources.stages, self.tiling.mesh.iterations
         if self.resources.chains:
-            # These wait for their products anyway, and most of them for their bytes.
+            # These wait for their matmuls anyway, and most of them for their bytes.
             return np.where(iterations > 2, 0.0, PIPELINE_APART * (stages <= 2))
         two = np.where(iterations > 2, TWO_APART, PIPELINE_APART)
         return np.where(stages <= 2, two, np.where(stages <= 3, THREE_APART, 0.0))

@@ -1,4 +1,4 @@
-"""What threads take to read the operands of elementwise work from shared memory, in the model."""
+"""Models the time in which threads read operands of elementwise operations from shared memory."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,9 @@ def _misaligned(one: Axes, other: Axes) -> bool:
 
 
 class ElementReads:
-    """The reads of one derivation, which depend on how its tiles lie beside each other."""
+    """
+    Models the reads of one derivation, which depend on how its tiles are aligned to each other.
+    """
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
@@ -28,7 +30,9 @@ class ElementReads:
         self._known_places: dict[int, Axes] = {}
 
     def work(self, edge: Edge) -> Array | float:
-        """What reading the operands in shared memory takes for each element of the result."""
+        """
+        The instructions to read the operands in shared memory, for each element of the result.
+        """
         read = [operand for operand in dict.fromkeys(edge.operands) if self._is_read(operand)]
         if not read:
             return 0.0
@@ -58,7 +62,7 @@ class ElementReads:
         return None if last == largest.by_stride()[0][0] else last
 
     def _places(self, value: int) -> Axes:
-        """The dimensions in which a tile lies: those of the input that it was computed from."""
+        """The dimensions of a tile: those of the input from which it was computed."""
         if value not in self._known_places:
             self._known_places[value] = self._new_places(value)
         return self._known_places[value]
@@ -82,7 +86,7 @@ class ElementReads:
         return tuple(merged)
 
     def _ordered(self, axes: Iterable[str | None]) -> tuple[str, ...]:
-        """`axes` as the outputs have them, then the others in order of appearance."""
+        """Sorts `axes` into the order of the outputs; others follow in order of appearance."""
         program, present = self.tiling.program, set(axes)
         order = [axis for output in program.outputs for axis in output.axes if axis is not None]
         return tuple(axis for axis in dict.fromkeys((*order, *program.sizes)) if axis in present)

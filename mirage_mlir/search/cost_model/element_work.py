@@ -1,4 +1,4 @@
-"""What an element of an elementwise operation takes, as the operators' rows say."""
+"""The instructions of elementwise operations, as the table of operators gives them."""
 
 from mirage_mlir.operators.elementwise import Cost, Pairwise
 from mirage_mlir.operators.table import ROWS
@@ -21,7 +21,7 @@ HEAVY = frozenset(
 
 
 def element_work(algebra: Algebra, edge: Edge) -> float:
-    """Instructions at the full rate that take as long as one element of an operation."""
+    """The full-rate instructions that take as long as one element of an operation."""
     if edge.kind is Kind.FUNCTION:
         row = ROWS.get(algebra.function_named(edge.name).name)
         return 1.0 if row is not None and row.cost is Cost.ONE else FUNCTION_WORK

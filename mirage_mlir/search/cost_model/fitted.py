@@ -1,4 +1,4 @@
-"""The constants of the cost model that are no GPU's own: what each is read off."""
+"""Constants of the cost model that no GPU's row has, with the measurements behind them."""
 
 SECTOR, LINE = 32, 128
 """Bytes that device memory hands out at once, and that L2 keeps together."""
@@ -15,35 +15,35 @@ PIECE_WORK = 4.0
 
 LEAST_PIECE, ODD_PIECE = 4, 10.0
 """Bytes of the smallest piece that is copied to shared memory as it is, and how many of such pieces
-a smaller one counts for, which a thread loads and stores: products of 127 rows of odd lengths took
+a smaller one counts for, which a thread loads and stores: matmuls of 127 rows of odd lengths took
 100 us where the bytes take 10."""
 
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
-neighbours at once and where it does not: its address, the load and the conversion. A product by
+neighbours at once and where it does not: its address, the load and the conversion. A matmul by
 threads instead of the tensor core took 4 times as long on an H200."""
 
 ACROSS_READ, ACROSS_MOST = 0.7, 180.0
 """Scalar operations that an element counts for where neighbouring threads read along a column of
 a tile in shared memory, for each element of such a column, and how many of them count: the threads
-of a warp spread over more rows, whose banks collide. Fitted to 12 products of one row by threads on
+of a warp spread over more rows, whose banks collide. Fitted to 12 matmuls of one row by threads on
 an H200, columns of 32 to 256."""
 
 TF32_WORK, TF32_READ = 2.0, 1.0
-"""How much longer than a product of f16 one of tf32 takes a tensor core (PTX ISA: half the depth in
+"""How much longer than a matmul of f16 one of tf32 takes a tensor core (PTX ISA: half the depth in
 one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
 bytes one by one, and rounds them. Not fitted to anything that was timed."""
 
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
-PRODUCTS_BUSY, ENOUGH_BUSY = 0.6, 0.5
+MATMULS_BUSY, ENOUGH_BUSY = 0.6, 0.5
 """The part of the rate that threads reach beside warpgroup matmuls, and how many of them are
 enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
 H200, with 512 it took 25."""
 
 WARPS_BESIDE = 0.5
-"""The part of what threads reach elsewhere, beside products of single warps that follow one another
+"""The part of what threads reach elsewhere, beside matmuls of single warps that follow one another
 in a chain, where a warp of its own starts the copies: 24 queries with 96 keys took 19.6 us, not
 11."""
 
@@ -54,7 +54,7 @@ elements on each multiprocessor of an H200 showed."""
 IDLE_LATENCY = 0.2e-6
 """Seconds that the first answer of an idle memory adds to an empty kernel: most of it passes while
 the kernel before ends. This, the waits of reductions and the registers of kernels without
-products are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us)."""
+matmuls are read off 73 kernels of rows and elements on an H200 (1.3 to 44 us)."""
 
 HIDING_BLOCKS = 4.0
 """Blocks of a multiprocessor, at most, that hide each other's waits at barriers. An assumption: not
@@ -69,7 +69,7 @@ and once before the first may end, and what each further block adds."""
 
 PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and what else is
-said of loops with tensor copies is read off 260 kernels of 17 programs with products on an H200,
+said of loops with tensor copies is read off 260 kernels of 17 programs with matmuls on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
 WORKSPACE_BARRIER = 1.5e-6
@@ -87,7 +87,7 @@ once."""
 
 TWO_APART, THREE_APART = 0.85, 0.05
 """The same in a loop whose copies such a warp starts, with two buffers of each tile and with three;
-nothing with more. Products of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
+nothing with more. Matmuls of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
 were enough with seven of 32 KB."""
 
 LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
@@ -97,7 +97,7 @@ next kernel's copies run meanwhile."""
 
 COPY_ITERATION, COPY_BOX = 60e-9, 33e-9
 """Seconds from one iteration of the loop to the next where the copies limit it, whatever their
-bytes: for the barriers, and for each box. Products of one row took 126 to 163 ns in each iteration,
+bytes: for the barriers, and for each box. Matmuls of one row took 126 to 163 ns in each iteration,
 of two and of three boxes, where tiles were small."""
 
 TOGETHER = 4
@@ -117,7 +117,7 @@ and results pass through the rest. An assumption: not fitted to anything that wa
 
 READ_AGAIN, PIPELINE_READ_AGAIN = 0.25, 0.05
 """Part of the repeated reads of a tensor larger than that which go to device memory; less by tensor
-copies, as the blocks of a product start in panels."""
+copies, as the blocks of a matmul start in panels."""
 
 EARLY_BYTES, EARLY_START = 96 * 1024, 0.65e-6
 """Bytes that a block reads up to which a kernel without a producer starts while the previous grid
@@ -125,14 +125,14 @@ runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an
 
 READING_ITERATION = 0.55e-6
 """Seconds of an iteration in which threads read a tile beside warpgroups that multiply it: squares
-of 512 rows beside a product took 40 us on an H200, the product alone 27.5."""
+of 512 rows beside a matmul took 40 us on an H200, the matmul alone 27.5."""
 
 UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
-"""Seconds of an iteration, and for each element, where a product's operand made of another
-product's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
+"""Seconds of an iteration, and for each element, where a matmul's operand made of another
+matmul's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
 took 0.2 to 0.5 us more, 40 by 350 some 3 us."""
 
 CHAIN_START, CHAIN_ITERATION = 0.5e-6, 0.06e-6
-"""Seconds of a block with a product of exps of a product, once and in each iteration: one waits for
+"""Seconds of a block with a matmul of exps of a matmul, once and in each iteration: one waits for
 the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
 than its bytes with four iterations, 1.2 with eight."""

@@ -1,6 +1,7 @@
 """
-Products by warpgroups, in the model (see `passes/mma/wgmma_split.py` and `chains.py`,
-which this follows for all combinations of tile sizes at once).
+Models matmuls by warpgroups (`wgmma`), for all combinations of tile sizes at once.
+
+The lowering decides the same in `passes/mma/wgmma_split.py` and `passes/mma/chains.py`.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ GROUP_WORK = 0.48
 790e12 in a second, and single kernels of the second half of that."""
 
 SHORT_LINES = 1.5
-"""How much longer a product takes with an operand whose lines are not 128 bytes long: attention
+"""How much longer a matmul takes with an operand whose lines are not 128 bytes long: attention
 with 80 or 96 keys 1.7 times as long as with 64 or 128."""
 
 SHORTEST_LINE = 16
@@ -39,7 +40,7 @@ SHORTEST_LINE = 16
 
 @dataclass(frozen=True)
 class Grouped:
-    """How warpgroups share a product, where they can."""
+    """How warpgroups share a matmul, and where they can compute it at all."""
 
     fits: NDArray[np.bool_]
     warps: Warps
@@ -60,18 +61,18 @@ class Operand:
 
     @property
     def fits(self) -> NDArray[np.bool_]:
-        """Whether it can be swizzled, which units ask for."""
+        """Whether the tile can be swizzled, as `wgmma` demands."""
         return self.line > 0
 
     @cached_property
     def line(self) -> NDArray[np.int64]:
-        """Elements of a line, 0 where there is none."""
+        """The elements of a swizzled line; 0 where the tile cannot be swizzled."""
         widths = (LONGEST_LINE, LONGEST_LINE // 2, SHORTEST_LINE)
         return np.select([self.run % width == 0 for width in widths], widths, 0)
 
 
 def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: str) -> Operand:
-    """How the operand `value` of a product lies, whose depth is the axis `summed`."""
+    """How the operand `value` of a matmul lies in shared memory; `summed` is its depth."""
     edge, mesh = edges[value], tiling.mesh
     if edge.kind is not Kind.INPUT:
         # What a block computes it stores as it is wanted.
@@ -82,7 +83,7 @@ def operand_tile(tiling: Tiling, edges: Mapping[int, Edge], value: int, summed: 
     return Operand(tiling.one, along_depth=False)
 
 
-def group_product(
+def group_matmul(
     sides: tuple[Array, Array, Array],
     operands: tuple[Operand, Operand],
     threads: Array,
@@ -90,9 +91,10 @@ def group_product(
     summed: bool,
 ) -> Grouped:
     """
-    A product alone, by the rows, columns and depth of its tiles: shared as `split_groups` says.
+    How warpgroups share a matmul that is in no chain; `split_groups` decides it.
 
-    Where the rows are no multiple of a unit's and the columns are, the unit computes it transposed.
+    Where only the columns are a multiple of the instruction's rows the transposed matmul is
+    computed.
     """
     rows, columns, depth = sides
     normal = rows % WGMMA_ROWS == 0
@@ -120,25 +122,25 @@ def group_product(
 
 
 def chain_rows(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain) -> Array:
-    """The rows of all products of a chain."""
+    """The rows of all matmuls of a chain."""
     summed = edges[chain.others[0]].axis
     return tiling.extent([axis for axis in tiling.axes(chain.first) if axis != summed])
 
 
 def group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
-    """As `_group_chain`, which is asked once for all graphs that have a chain."""
-    products = [edges[value] for value in (chain.first, *chain.others)]
-    operands = [edges[operand] for product in products for operand in product.operands]
+    """Calls `_group_chain` once for all graphs that have the same chain."""
+    matmuls = [edges[value] for value in (chain.first, *chain.others)]
+    operands = [edges[operand] for matmul in matmuls for operand in matmul.operands]
     lie = tuple((operand.kind, operand.source) for operand in operands)
-    key = ("groups", chain, tuple(product.axis for product in products), lie, groups.tobytes())
+    key = ("groups", chain, tuple(matmul.axis for matmul in matmuls), lie, groups.tobytes())
     return tiling.once(key, lambda: _group_chain(tiling, edges, chain, groups))
 
 
 def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups: Array) -> Shared:
     """
-    The split of a chain's rows and keys over warpgroups with the fewest parts.
+    How warpgroups share the rows and keys of a chain, with the fewest partial sums.
 
-    The keys are the columns of the first product and the depth of the others.
+    The keys are the columns of the first matmul and the depth of the others.
     """
     first = edges[chain.first]
     summed = edges[chain.others[0]].axis

@@ -1,8 +1,7 @@
 """
-Tile sizes for a configuration: any size, not only divisors and powers of two.
+Enumerates tile sizes of a configuration: any size, not only divisors and powers of two.
 
-All combinations are laid out as numpy arrays, one entry each, so that a graph is costed on all of
-them at once.
+All combinations are numpy arrays with one entry each, so that a graph is costed on all at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -205,9 +204,10 @@ def instantiate(
 
 def _rounds(program: Program, axis: str, target: Target) -> tuple[int, ...]:
     """
-    Numbers of blocks that fill the GPU, where something is stored along an axis of open sums.
+    The numbers of blocks that fill the GPU, where a sum over an axis stays open and results along
+    it are stored.
 
-    All that is read and stored is theirs then; other sums have blocks along other axes, too.
+    These blocks then read and store everything; other sums have blocks along other axes, too.
     """
     stored = any(axis in output.axes for output in program.outputs)
     return tuple(rounds * target.sm_count for rounds in PART_ROUNDS) if stored else ()
@@ -215,7 +215,8 @@ def _rounds(program: Program, axis: str, target: Target) -> tuple[int, ...]:
 
 def _parts(size: int, step: int, parts: Sequence[int], *, looped: bool) -> list[int]:
     """
-    Ways to cut an axis whose sum stays open: elements of a block, which is a tile where none loops.
+    The ways to cut an axis whose sum stays open: elements of a block, or of a tile where no loop
+    walks it.
     """
     counts = [count for count in parts if count * step < size + step]
     # A block that walks its part has two tiles at least, both of whole steps.
@@ -224,7 +225,9 @@ def _parts(size: int, step: int, parts: Sequence[int], *, looped: bool) -> list[
 
 
 def _shareable(program: Program, configuration: Configuration, mesh: Mesh) -> NDArray[np.bool_]:
-    """Where every block has a part of the loop's axis, and iterations to walk it in."""
+    """
+    Where each of the blocks that share a loop has a part of its axis, and more than one iteration.
+    """
     fits = mesh.iterations > 1
     for axis in configuration.loop:
         before_last = (mesh.shares - 1) * mesh.iterations * mesh.tiles[axis]
@@ -239,8 +242,10 @@ def mesh_of(
     shares: Sequence[int] = (1,),
 ) -> Mesh:
     """
-    The combinations of `choices`: elements of a block for each axis of the grid, of an iteration
-    for each of the loop. A block that loops over its part of an axis has whole tiles of it.
+    All combinations of `choices`: elements of a block along axes of the grid, of an iteration along
+    axes of the loop.
+
+    A block that loops over its part of an axis has whole tiles of it.
     """
     lists = [np.array(sizes, dtype=float) for sizes in (*choices, shares)]
     *arrays, shared = (array.ravel() for array in np.meshgrid(*lists, indexing="ij"))

@@ -17,7 +17,7 @@ take as long otherwise that with fewer kernels is taken."""
 @dataclass(frozen=True)
 class KernelTime:
     """
-    What kernels of one launch share, and what each takes alone; in seconds.
+    The time of a kernel in a launch of several; in seconds.
 
     Args:
         alone: the time of the kernel if it runs alone.
@@ -30,7 +30,7 @@ class KernelTime:
 
 
 def time_of(graph: BlockGraph, target: Target) -> KernelTime:
-    """What a graph that the search found adds to others in its launch."""
+    """The time of a found graph, as others of its launch see it."""
     time, blocks = graph.model.time, prod(graph.blocks)
     main = time.phases[MAIN] + time.phases[EXPOSED]
     # The part of all multiprocessors that have something to do.
@@ -53,10 +53,10 @@ def common_of(graph: BlockGraph, target: Target) -> tuple[int, int, bool]:
 
 def seconds_together(times: Sequence[KernelTime]) -> float:
     """
-    How long a launch of several kernels takes, at most as long as one after the other.
+    The modelled time of one launch of several kernels, at most that of one after the other.
 
-    What they share they have one after the other; the launch, the first and last iterations and
-    what blocks wait for pass while blocks of others work.
+    Kernels use shared resources one after the other. Launches, first and last iterations, and waits
+    of one kernel pass while blocks of others work.
     """
     together = sum(time.shared for time in times) + max(time.alone - time.shared for time in times)
     slowest = max(time.alone for time in times)

@@ -1,5 +1,5 @@
 """
-The values of one derivation: which tiles lie in shared memory, and which stay in registers.
+Models which tiles lie in shared memory, and which in registers.
 
 Arrays have an entry for each combination of tile sizes.
 """
@@ -27,7 +27,9 @@ ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
 
 class LiveValues:
-    """The values of one derivation, and the registers of a block that they take."""
+    """
+    Computes where the values of one derivation live, and the registers of a block that they take.
+    """
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         self.tiling = tiling
@@ -50,23 +52,27 @@ class LiveValues:
 
     @cached_property
     def positions(self) -> WrittenTiles:
-        """The dimensions of tiles."""
+        """The dimensions of each tile."""
         return written_tiles(self.tiling, self.edges, self.derivation.goals)
 
     def in_shared(self, value: int) -> bool:
-        """Whether a loaded tile goes to shared memory; else it is read where it is used."""
+        """
+        Whether a loaded tile is copied to shared memory; else threads read it where they use it.
+        """
         return self.tiling.in_loop(value) or any(
             self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
             for user in self.uses[value]
         )
 
     def is_summed(self, value: int) -> bool:
-        """Whether nothing but sums over the loop follows."""
+        """Whether a value is only summed over the loop."""
         users = [self.edges[user].kind for user in self.uses[value]]
         return bool(users) and all(kind is Kind.ACCUMULATE_SUM for kind in users)
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
-        """The operands of tensor cores that are computed, and 1 where through shared memory."""
+        """
+        The computed operands of MMAs; with each 1 where it goes through shared memory, else 0.
+        """
         seen: set[int] = set()
         for edge in self.edges.values():
             for operand in edge.operands if edge.kind is Kind.MATMUL else ():
@@ -109,7 +115,7 @@ class LiveValues:
     # Registers
 
     def _live(self) -> Array:
-        """Elements that a block keeps in registers across barriers, at the worst moment."""
+        """The largest number of elements that a block keeps in registers across a barrier."""
         place = {value: i for i, value in enumerate(self.derivation.values)}
         kept = [
             (place[value], self._last_use(value, place), self.tiling.volume(value))
@@ -139,8 +145,8 @@ class LiveValues:
 
     def _summed(self, value: int) -> int:
         """
-        What a block keeps of a sum over the loop: what is reduced in each iteration, if that is
-        reduced behind the loop instead, and rows are summed up, which other threads have.
+        The elements that a block keeps of a sum over the loop. A reduction that each iteration
+        would do may be sunk behind the loop: then they are the elements before it.
         """
         (operand,) = self.edges[value].operands
         edge = self.edges[operand]
@@ -151,7 +157,9 @@ class LiveValues:
         return value if edge.axis in axes[-1:] else whole
 
     def _folded(self, value: int) -> bool:
-        """Whether a sum over the loop is reduced at once after it: a thread keeps a few numbers."""
+        """
+        Whether a sum over the loop is reduced right behind it, so that a thread keeps few elements.
+        """
         users = [self.edges[user].kind for user in self.uses[value]]
         folds = self.edges[value].kind in ACCUMULATIONS and bool(users)
         if folds and all(kind in REDUCTIONS for kind in users):
@@ -163,7 +171,7 @@ class LiveValues:
         )
 
     def _asked(self) -> Array:
-        """Registers of all threads for tiles that are read where they are used: all at once."""
+        """The registers of all threads for tiles that they read in place, all at once."""
         asked = self.tiling.zero
         for value, edge in self.edges.items():
             if edge.kind is Kind.INPUT and not self.in_shared(value):
@@ -173,7 +181,9 @@ class LiveValues:
         return asked
 
     def _reductions(self) -> Iterator[tuple[int, str]]:
-        """What is reduced, and along which axis: sums and maxima, those of shifts too."""
+        """
+        Each reduction with its axis: sums, maxima, and the row maxima of shifted exponentials.
+        """
         for edge in self.edges.values():
             if edge.kind in REDUCTIONS and edge.axis is not None:
                 yield edge.operands[0], edge.axis

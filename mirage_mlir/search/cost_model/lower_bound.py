@@ -1,11 +1,10 @@
 """
-What every graph of a configuration takes at least, in the model, for all tile sizes at once.
+Lower bounds on the modelled time of every graph of a configuration, for all tile sizes at once.
 
-Whatever a kernel computes, it reads the tiles of its inputs and stores those of its outputs, and
-which tiles these are, and in which iterations, the configuration says alone. Once the hypergraph is
-known, so are the values that all of its graphs have, with their products and sums. The model of
-these alone is a lower bound: configurations and tile sizes that cannot be among the best need no
-hypergraph, and no costs of hundreds of graphs.
+A configuration alone says which tiles of inputs and outputs a kernel moves, and in which
+iterations. The hypergraph says which values, with their matmuls and sums, all of its graphs have.
+The modelled time of these alone is a lower bound. Configurations and tile sizes whose bound is
+above the best time need no hypergraph, and none of their graphs is costed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,10 +39,10 @@ LEAST_BYTES = 2
 
 class _LeastResources(Resources):
     """
-    What is needed by values that all graphs have.
+    The resources of the values that all graphs have.
 
-    Threads are few, so that many blocks run at the same time; of what depends on the other values,
-    what makes a kernel fastest is taken: much on its way from memory, and room for all of it.
+    Whatever depends on other values is assumed to be what makes a kernel fastest: few threads, so
+    that many blocks are resident; many bytes in flight, and room in shared memory for all of them.
     """
 
     def fits(self) -> Mask:
@@ -51,7 +50,10 @@ class _LeastResources(Resources):
         return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
 
     def _resident(self) -> Array:
-        """Without units that registers and memory come in: of more threads these round to less."""
+        """
+        The resident blocks, without rounding to allocation units: more threads may round to fewer
+        units.
+        """
         target = self.tiling.target
         return np.minimum.reduce(
             [
@@ -62,38 +64,38 @@ class _LeastResources(Resources):
         )
 
     def _most_registers(self) -> Array:
-        """As if there were no other sums."""
-        return np.where(self.pipelined & bool(self.products), float(FEWEST_BESIDE), 0.0)
+        """The register limit, as if the kernel had no other sums."""
+        return np.where(self.pipelined & bool(self.matmuls), float(FEWEST_BESIDE), 0.0)
 
     def _share(self) -> Array:
-        """One, as where several warps copy: that leaves most memory for buffers."""
-        return self.tiling.one if self.products else super()._share()
+        """One block, as with several producer warps: that leaves most shared memory for buffers."""
+        return self.tiling.one if self.matmuls else super()._share()
 
     def _moved(self) -> frozenset[int]:
-        """None: other graphs may have no transposes."""
+        """No tile: another graph may need no transpose."""
         return frozenset()
 
     def _reduced_bytes(self) -> Array:
-        """Nothing: each warp may have all that it reduces."""
+        """Zero: each warp may have all elements that it reduces."""
         return self.tiling.zero
 
     def materialised(self) -> Iterator[tuple[int, Array]]:
-        """None: each may stay in registers."""
+        """No operand: each may stay in registers."""
         return iter(())
 
     def _shared_bytes(self) -> Array:
-        """With the fewest buffers: what else is in shared memory leaves room for no more."""
+        """The bytes with the fewest buffers: other tiles may leave room for no more."""
         stages, self.stages = self.stages, np.minimum(STAGE_COUNTS[0], self.stages)
         shared = super()._shared_bytes()
         self.stages = stages
         return shared
 
     def handed_over(self) -> Array:
-        """Nothing: sums may be folded."""
+        """Zero: sums may be reduced first."""
         return self.tiling.zero
 
     def part_bytes(self) -> Array:
-        """As little."""
+        """Zero, likewise."""
         return self.tiling.zero
 
     def _threads(self) -> Array:
@@ -101,7 +103,7 @@ class _LeastResources(Resources):
         return self.tiling.one * float(MATRIX_THREADS if multiplies else MIN_THREADS)
 
     def _live(self) -> Array:
-        """The sums that something is known to read that is none."""
+        """The elements of sums whose results something other than a sum reads."""
         total = self.tiling.zero
         for value, edge in self.edges.items():
             if edge.kind in ACCUMULATIONS and self._is_kept(value):
@@ -119,7 +121,9 @@ class _LeastResources(Resources):
         return []
 
     def _warps(self, value: int, edge: Edge) -> Warps:
-        """No padding, and nothing of the left side read, which may be in registers."""
+        """
+        A matmul without padding that reads nothing of its left operand, which may be in registers.
+        """
         rows, columns, depth = self._sides(edge)
         read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
         work = GROUP_WORK if self.tiling.target.has_wgmma else 1.0
@@ -127,12 +131,12 @@ class _LeastResources(Resources):
 
 
 class _LeastCost(CostModel):
-    """Costs values that all graphs have; what may be more or less with others is least."""
+    """Costs the values that all graphs have, with the least that depends on other values."""
 
     def _add(self, value: int, edge: Edge) -> None:
         unknown = [self.resources.edges[operand] is UNKNOWN for operand in edge.operands]
         if not (edge.kind in ACCUMULATIONS and any(unknown)):
-            # A product is summed where it is made.
+            # A matmul is summed where it is made.
             super()._add(value, edge)
 
     def _read_work(self, edge: Edge) -> float:
@@ -151,7 +155,10 @@ class _LeastCost(CostModel):
         return np.minimum(target.dram_latency, IDLE_LATENCY + asked / target.dram_bandwidth)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
-        """More blocks may follow each other than these need, and loops have more buffers."""
+        """
+        The least share without overlap: a kernel may have more waves and more buffers than these
+        need.
+        """
         least = super()._apart(np.full_like(at_once, 2.0), most, most)
         looped = self.tiling.mesh.iterations > 1
         return np.where(self.resources.pipelined & looped, 0.0, least)

@@ -1,8 +1,8 @@
 """
-What the lowering will make of a graph: whether it fits a block, registers, blocks side by side.
+Models the resources that the lowering will give a kernel: registers, shared memory, resident
+blocks.
 
-For all combinations of tile sizes at once, and close enough to tell which of them fit and which
-are fast.
+The model is close enough to tell which combinations of tile sizes fit, and which are fast.
 """
 
 from math import prod
@@ -30,14 +30,14 @@ MAX_LIVE_BESIDE_PRODUCER = 136
 """The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
 sums that a warpgroup may have in a thread, and a few elements more."""
 
-OTHER_REGISTERS, OTHERS_BESIDE_PRODUCTS = 20, 48
+OTHER_REGISTERS, OTHERS_BESIDE_MATMULS = 20, 48
 """Registers of a thread for addresses, and for the fragments of tensor cores where there are."""
 
-MAX_BESIDE_PRODUCTS = 112
+MAX_BESIDE_MATMULS = 112
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once."""
 
-MOST_OF_PRODUCT = 256
-"""Elements of a product's result that a thread computes in one iteration, kept or not: each is
+MOST_OF_MATMUL = 256
+"""Elements of a matmul's result that a thread computes in one iteration, kept or not: each is
 written out in the code. That is twice as many as it can keep; for 5,000 ptxas takes minutes."""
 
 COPIES_OF_LIVE = 1.5
@@ -49,36 +49,36 @@ memory one after the other."""
 
 
 class Resources(BlockBuffers):
-    """What one derivation needs; arrays have an entry for each combination of tile sizes."""
+    """Computes the resources of one derivation; arrays have an entry for each combination."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
         self.grouped = self._grouped()
-        """Where warpgroups compute all products beside producer warps."""
+        """Where warpgroups compute all matmuls beside producer warps."""
         self.registers = tiling.zero
         """Of a thread that computes; `resident` estimates it."""
 
     def fits(self) -> Mask:
-        """Which combinations a block has the registers and the shared memory for."""
+        """Where a block fits: its registers and its shared memory suffice."""
         shared = self.shared <= self.tiling.target.shared_memory_per_block
         most = MAX_LIVE_PER_THREAD
-        if self.tiling.target.has_wgmma and self.products:
+        if self.tiling.target.has_wgmma and self.matmuls:
             most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
 
     def _short(self) -> Mask:
-        """Whether threads have few elements of each product: the code has all written out."""
-        sides = [self._sides(self.edges[value]) for value in self.products]
+        """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""
+        sides = [self._sides(self.edges[value]) for value in self.matmuls]
         longest = [rows * columns for rows, columns, _ in sides]
-        short = [elements <= MOST_OF_PRODUCT * self.threads for elements in longest]
+        short = [elements <= MOST_OF_MATMUL * self.threads for elements in longest]
         return np.logical_and.reduce(np.broadcast_arrays(self.tiling.zero == 0, *short), axis=0)
 
     def resident(self) -> Array:
-        """Blocks that run on one multiprocessor at a time; notes the `registers` of a thread."""
+        """The blocks that are resident on one multiprocessor; sets the `registers` of a thread."""
         target = self.tiling.target
-        if self.products:
-            registers = self.live + OTHERS_BESIDE_PRODUCTS * self.threads
+        if self.matmuls:
+            registers = self.live + OTHERS_BESIDE_MATMULS * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + OTHER_REGISTERS * self.threads
@@ -92,14 +92,14 @@ class Resources(BlockBuffers):
         return resident_blocks(self.tiling.target, threads, self.registers, self.shared)
 
     def _most_registers(self) -> Array:
-        """What ptxas is told of pipelined blocks that share a multiprocessor; else 0."""
+        """The register limit for ptxas where pipelined blocks share a multiprocessor; else 0."""
         limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
         return np.where(self.pipelined, limit, 0.0)
 
     def multicast(self, index: int) -> int:
-        """Blocks of a cluster that share tiles of the loop, of one combination."""
+        """For one combination the blocks of a cluster that share tiles of the loop by multicast."""
         mesh = self.tiling.mesh
-        if not self.grouped[index] or not self.products or mesh.shares[index] > 1:
+        if not self.grouped[index] or not self.matmuls or mesh.shares[index] > 1:
             return 1
         sizes = {axis: int(count[index]) for axis, count in mesh.counts.items()}
         tiles = [
@@ -109,19 +109,21 @@ class Resources(BlockBuffers):
             )
             for value, tensor in self._loads()
         ]
-        edges = [self.edges[value] for value in self.products]
+        edges = [self.edges[value] for value in self.matmuls]
         operations = sum(2 * prod(float(side[index]) for side in self._sides(e)) for e in edges)
         return prod(choose_cluster(tuple(sizes.values()), tiles, operations, self.tiling.target))
 
     def _grouped(self) -> Mask:
-        every = [warps.grouped for warps in self.products.values()]
+        every = [warps.grouped for warps in self.matmuls.values()]
         return np.logical_and.reduce(np.broadcast_arrays(self.pipelined, *every), axis=0)
 
     def _askable(self) -> Mask:
-        """Whether threads have registers for all that they keep, or ask for."""
-        if self.products:
+        """
+        Where the registers suffice for all that threads keep, and for all that they load in place.
+        """
+        if self.matmuls:
             # Elements of 16 bits are turned into f32 beside the sums.
-            room = MAX_BESIDE_PRODUCTS * self.threads
+            room = MAX_BESIDE_MATMULS * self.threads
             return (self.asked == 0) | (self.live + 2 * self.asked <= room)
         room = self.tiling.target.registers_per_sm - OTHER_REGISTERS * self.threads
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
@@ -147,7 +149,7 @@ class Resources(BlockBuffers):
 
 
 def reduction_waits(resources: Resources) -> Array:
-    """What the reductions of one block wait, in barriers."""
+    """The number of barriers at which one block waits for reductions."""
     total = resources.tiling.zero
     for value, edge in resources.edges.items():
         if edge.kind in REDUCTIONS:
@@ -160,7 +162,9 @@ def reduction_waits(resources: Resources) -> Array:
 
 
 def operand_waits(resources: Resources) -> Array:
-    """Barriers before tensor cores read what threads computed, of one block."""
+    """
+    The number of barriers of one block between threads that compute MMA operands and the MMAs.
+    """
     total = resources.tiling.zero
     for operand, stored in resources.materialised():
         total = total + stored * resources.tiling.iterations(operand)

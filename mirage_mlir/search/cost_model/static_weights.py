@@ -1,4 +1,4 @@
-"""Weights of edges before tile sizes are known: an extraction orders the graphs by them."""
+"""Weights of edges that do not depend on tile sizes, by which extraction orders graphs."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,9 @@ from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph
 
 
 def static_weights(tiling: Tiling, graph: Hypergraph) -> Iterator[dict[Edge, float]]:
-    """For each value the weight of its edges, in scalar operations of one block, at one point."""
+    """
+    For each value the weights of its edges: scalar operations of one block at typical tile sizes.
+    """
     for value, edges in enumerate(graph.edges):
         yield {edge: _static_weight(tiling, value, edge) for edge in edges}
 

@@ -1,6 +1,4 @@
-"""
-How long sums across blocks take, in the model: through a cluster, or through device memory.
-"""
+"""Models sums across blocks (split-K): through the shared memory of a cluster, or a workspace."""
 
 import numpy as np
 
@@ -18,34 +16,36 @@ from mirage_mlir.search.cost_model.live_values import Mask
 
 
 class SumsAcrossBlocks(ComputeTime):
-    """The seconds in which blocks that share a loop bring their sums together."""
+    """Computes the seconds in which blocks that share a loop add up their partial sums."""
 
     def _multiprocessors(self) -> Array:
-        """How many multiprocessors get a block before one gets a second."""
+        """The number of multiprocessors that can hold a block before any holds a second one."""
         target, shares = self.tiling.target, self.tiling.mesh.shares
         large = (shares > 2) & self._clustered()
         return np.where(large, target.sm_count_in_clusters, target.sm_count)
 
     def _clustered(self) -> Mask:
-        """Where the blocks that share a loop are a cluster."""
+        """Where the blocks that share a loop fit in a cluster."""
         return self.tiling.mesh.shares <= self.tiling.target.cluster_max
 
     def _exchange_seconds(self, waves: Array) -> Array:
-        """Blocks that share a loop bring their sums together."""
+        """The seconds to add up the partial sums of the blocks that share a loop."""
         clustered = self._clustered()
         if clustered.all():
             return self._cluster_seconds(waves)
         return np.where(clustered, self._cluster_seconds(waves), self._parts_seconds(waves))
 
     def _parts_seconds(self, waves: Array) -> Array:
-        """Each block writes its part, and the last one reads those of all."""
+        """
+        The same through the workspace: each block writes its partial sums, the last one reads all.
+        """
         mesh, target = self.tiling.mesh, self.tiling.target
         part = self.resources.part_bytes()
         added = (mesh.shares + 1) * part / target.dram_bandwidth_per_sm
         return waves * (WORKSPACE_BARRIER + added) + 2 * mesh.blocks * part / target.l2_bandwidth
 
     def _cluster_seconds(self, waves: Array) -> Array:
-        """Clusters meet, and each part of a sum crosses from one multiprocessor to another."""
+        """The same in a cluster: blocks synchronize, and read each other's shared memory."""
         mesh = self.tiling.mesh
         read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
         pipelined, others = self.resources.pipelined, mesh.shares - 2

@@ -1,9 +1,8 @@
 """
-What the modelled time of a kernel is made of.
+The terms of a kernel's modelled time.
 
-The cost model computes arrays, an entry for each combination of tile sizes, and leaves them in
-`Terms`; of the few combinations that are kept `Terms.at` makes a `ModelledTime`. So nothing is
-computed for the others.
+The cost model keeps its arrays, with an entry for each combination of tile sizes, in `Terms`. Only
+for the few combinations that are kept `Terms.at` makes a `ModelledTime` of them.
 """
 
 from collections.abc import Mapping
@@ -42,7 +41,7 @@ Arrays = dict[str, ArrayLike]
 
 @dataclass(frozen=True)
 class ModelledTime:
-    """The time of one kernel in seconds: phases that add up to it, and what each unit takes."""
+    """The modelled time of one kernel: seconds of each phase, and of each hardware unit alone."""
 
     phases: Mapping[str, float]
     """One after the other: their sum is the modelled time."""
@@ -60,7 +59,7 @@ class ModelledTime:
 
     @property
     def limit(self) -> str:
-        """The unit that limits the kernel; launch, or a phase, where that takes longer than it."""
+        """The unit that limits the kernel, or a phase that takes longer than any unit."""
         side = COPYING if self.copies_limit else COMPUTING
         unit = max((name for name in side if name in self.units), key=self.units.__getitem__)
         phase = max(self.phases, key=self.phases.__getitem__)
@@ -69,7 +68,7 @@ class ModelledTime:
 
 @dataclass(frozen=True)
 class ModelledResources:
-    """What the model expects a kernel to need, besides threads and shared memory."""
+    """The resources that the model predicts for a kernel, besides threads and shared memory."""
 
     registers: int
     """Of a thread, before ptxas says."""
@@ -90,7 +89,7 @@ class ModelledResources:
 
 @dataclass
 class Terms:
-    """The arrays that a time is computed from; all of them are seconds, but for counts."""
+    """The arrays of which a modelled time consists: seconds, and a few counts."""
 
     copies: Arrays = field(default_factory=Arrays)
     """What threads copy."""
@@ -106,13 +105,13 @@ class Terms:
     """Whether anybody will ask for them."""
 
     def note(self, group: Arrays, values: Arrays) -> None:
-        """Keep some arrays, if anybody will ask for them."""
+        """Keep some arrays, if an explanation will need them."""
         if self.kept:
             group |= values
 
     def at(self, index: int, iterations: int) -> ModelledTime:
         """
-        The time of one combination.
+        The terms of one combination.
 
         Args:
             index: which.

@@ -21,7 +21,7 @@ VECTOR = 16
 
 
 class Contiguous(NamedTuple):
-    """Bytes of a tile that lie side by side in device memory, and bytes copied at once."""
+    """The contiguous bytes of a tile in device memory, and the bytes of one copy."""
 
     run: Array
     vector: Array
@@ -32,7 +32,7 @@ RUN = 8
 
 
 class Boxed(NamedTuple):
-    """A tile as tensor copies write it."""
+    """A tile as tensor copies (TMA) lay it out."""
 
     bytes: Array
     fits: NDArray[np.bool_]
@@ -42,7 +42,7 @@ class Boxed(NamedTuple):
 
 
 def contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
-    """How a tile of `tensor` lies in device memory."""
+    """The contiguous bytes of a tile of `tensor` in device memory."""
     return tiling.once(("contiguous", tensor.node), lambda: _contiguous(tiling, tensor))
 
 
@@ -64,7 +64,10 @@ def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
 
 
 def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
-    """A tile in shared memory: the rows swizzled, or an odd number of 16-byte pieces apart."""
+    """
+    The bytes of a tile in shared memory: rows are swizzled, or padded to an odd number of 16-byte
+    pieces.
+    """
     # A tensor core reads 16 columns at once.
     pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
     swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
@@ -72,7 +75,9 @@ def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
 
 
 class BlockedTile(NamedTuple):
-    """A tile in whole accesses of all threads, and threads along its rows and columns."""
+    """
+    A tile rounded up to whole accesses of all threads, with the threads along rows and columns.
+    """
 
     rows: Array
     columns: Array
@@ -81,7 +86,9 @@ class BlockedTile(NamedTuple):
 
 
 def blocked_tile(rows: Array, columns: Array, threads: Array, run: int) -> BlockedTile:
-    """How threads that no matmul arranges share a tile (`layout.blocked`), `run` elements each."""
+    """
+    How threads share a tile whose layout no MMA dictates (`layout.blocked`), `run` elements each.
+    """
     vector = np.gcd(columns.astype(np.int64), run)
     across = np.minimum(threads, 2.0 ** np.ceil(np.log2(np.ceil(columns / vector))))
     down = np.minimum(threads // across, 2.0 ** np.ceil(np.log2(np.maximum(rows, 1))))
@@ -90,7 +97,7 @@ def blocked_tile(rows: Array, columns: Array, threads: Array, run: int) -> Block
 
 
 def padded_tile(tiling: Tiling, value: int, tensor: Input, summed: str | None) -> Array:
-    """Bytes of a loaded tile as threads write it; `summed` is the depth of a matmul of it."""
+    """The bytes of a loaded tile as threads write it; `summed` is its depth in a matmul."""
     key = ("padded tile", value, tensor.node, summed)
     return tiling.once(key, lambda: _padded_tile(tiling, value, tensor, summed))
 
@@ -105,7 +112,7 @@ def _padded_tile(tiling: Tiling, value: int, tensor: Input, summed: str | None) 
 
 
 def _lines(tiling: Tiling, value: int, tensor: Input) -> tuple[Array, Array]:
-    """The lines of a tile in shared memory, and the elements of each."""
+    """The number of lines of a tile in shared memory, and the elements of a line."""
     axes = tiling.axes(value)
     fastest = tensor.by_stride()[:1]
     columns = tiling.extent([axis for axis, _ in fastest if axis in axes])
@@ -113,7 +120,7 @@ def _lines(tiling: Tiling, value: int, tensor: Input) -> tuple[Array, Array]:
 
 
 def boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
-    """A loaded tile as tensor copies write it."""
+    """The layout of a loaded tile that tensor copies (TMA) write."""
     key = ("boxed tile", value, tensor.node)
     return tiling.once(key, lambda: _boxed_tile(tiling, value, tensor))
 

@@ -1,4 +1,4 @@
-"""The sizes of a graph's tiles, for all combinations of tile sizes at once."""
+"""Tile sizes of a graph: arrays with an entry for each combination."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def round_up(value: Array, step: int) -> Array:
 
 @dataclass(frozen=True)
 class Tiling:
-    """What a graph's cost depends on besides its edges."""
+    """All that the cost of a graph depends on besides its edges."""
 
     program: Program
     algebra: Algebra
@@ -55,7 +55,9 @@ class Tiling:
         return {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` returns: made for one graph, and kept for the others."""
+        """
+        The result of `make`, which is called for the first graph and remembered for the others.
+        """
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]

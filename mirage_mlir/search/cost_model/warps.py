@@ -1,4 +1,4 @@
-"""How warps share a product, in the model, for all combinations of tile sizes at once."""
+"""Models how warps share a matmul, for all combinations of tile sizes at once."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ NO_GROUPS = np.bool_(False)
 
 @dataclass(frozen=True)
 class Warps:
-    """How warps share a product: the instructions of all of them, and the bytes that they read."""
+    """How warps share a matmul: the instructions of all warps, and the bytes that they read."""
 
     flops: Array
     read: Array
@@ -53,11 +53,11 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
     )
 
 
-def warps_product(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
+def warps_matmul(sides: tuple[Array, Array, Array], threads: Array, *, summed: bool) -> Warps:
     """
-    A product of single warps, shared as `split_warps` says.
+    How single warps share a matmul by `mma.sync`; `split_warps` decides it.
 
-    Only where nothing but sums over the loop follows (`summed`) do they share the depth.
+    They share its depth only where its result is only summed over the loop (`summed`).
     """
     rows, columns, depth = sides
     steps, warps = np.ceil(depth / DEPTH), threads / WARP_THREADS

@@ -1,4 +1,4 @@
-"""What a kernel moves and computes, for all combinations of tile sizes at once."""
+"""Counts the bytes that a kernel moves and the operations that it computes."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -31,20 +31,20 @@ from mirage_mlir.search.saturation.hypergraph import Edge, Stage
 
 
 def _touched(run: Array, unit: int) -> Array:
-    """Bytes of whole units that hold a run, on average over runs that lie end to end."""
+    """The bytes of whole sectors that a run touches, on average over adjacent runs."""
     shared = np.gcd(np.ceil(run).astype(np.int64), unit) / unit
     return (run / unit + 1 - shared) * unit
 
 
 def _waste(run: Array) -> Array:
-    """How much more than `run` bytes is moved for a run of `run` bytes."""
+    """The factor by which more than `run` bytes are moved for a run of `run` bytes."""
     sectors, lines = _touched(run, SECTOR), _touched(run, LINE)
     return ((1 - LINE_SHARE) * sectors + LINE_SHARE * lines) / run
 
 
 @dataclass
 class Work:
-    """What one block computes: operations, and bytes of shared memory."""
+    """The work of one block: operations, and bytes of shared memory."""
 
     matrix: Array
     scalar: Array
@@ -75,7 +75,7 @@ class WorkCount:
         self.reads = ElementReads(self.resources)
 
     def count(self) -> None:
-        """Add up what all values take."""
+        """Add up the work of all values."""
         for value, edge in self.resources.edges.items():
             self._add(value, edge)
         for value in self.resources.shifted:
@@ -95,7 +95,9 @@ class WorkCount:
         self._add_stores()
 
     def _work(self, value: int) -> Work:
-        """Where what `value` takes is counted."""
+        """
+        The counter to which the work of `value` belongs: that of the loop, or of what follows.
+        """
         post = self.tiling.graph.values[value].stage is Stage.POST
         return self.after if post else self.during
 
@@ -107,7 +109,7 @@ class WorkCount:
         if edge.kind is Kind.INPUT:
             self._add_load(value, self.tiling.program.inputs[edge.source])
         elif edge.kind is Kind.MATMUL:
-            self._add_product(value, edge)
+            self._add_matmul(value, edge)
         elif edge.kind in REDUCTIONS:
             operand = edge.operands[0]
             work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.iterations(value)
@@ -120,7 +122,7 @@ class WorkCount:
             work.scalar = work.scalar + elements * each
 
     def _read_work(self, edge: Edge) -> Array | float:
-        """What reading the operands in shared memory takes for each element of the result."""
+        """The instructions to read operands from shared memory, for each element of the result."""
         return self.reads.work(edge)
 
     def _add_load(self, value: int, tensor: Input) -> None:
@@ -154,13 +156,13 @@ class WorkCount:
             self._add_reading_again(value, tile / vector)
 
     def _add_reading_again(self, value: int, pieces: Array) -> None:
-        """A tile that is not in shared memory is read again where it is used again, from L1."""
+        """Adds the L1 reads of a tile that is not in shared memory and is used more than once."""
         again = len(self.resources.uses[value]) - 1
         work = self._work(value)
         work.scalar = work.scalar + pieces * max(0, again) * PIECE_WORK
 
-    def _add_product(self, value: int, edge: Edge) -> None:
-        iterations, warps = self.tiling.iterations(value), self.resources.products[value]
+    def _add_matmul(self, value: int, edge: Edge) -> None:
+        iterations, warps = self.tiling.iterations(value), self.resources.matmuls[value]
         work = self._work(value)
         if self.tiling.program.matrix_type == "f32":
             assert edge.axis is not None
@@ -192,7 +194,7 @@ class WorkCount:
             work.scalar = work.scalar + pieces * PIECE_WORK
 
     def _copies(self, output: Output) -> Array:
-        """Blocks that store the same part of an output."""
+        """The number of blocks that store the same part of an output."""
         copies = self.tiling.one
         for axis, count in self.tiling.mesh.counts.items():
             if axis not in output.axes and axis not in output.partial:

@@ -1,8 +1,8 @@
 """
-Which tiles of a graph are transposed or stretched when it is written, through shared memory.
+Models which tiles go through shared memory because they are transposed or broadcast when written.
 
-The writer of graphs (`passes/frontend/tile_positions.py`) asks the same functions where each
-dimension of a tile goes. That does not depend on tile sizes.
+The writer of graphs (`passes/frontend/tile_positions.py`) calls the same functions to place the
+dimensions of tiles. The answer does not depend on tile sizes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ UNARY = (Kind.FUNCTION, Kind.INVERSE, Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 
 @dataclass
 class WrittenTiles:
-    """The tiles of a graph as it is written: their dimensions, and which of them are moved."""
+    """The dimensions of all tiles of a graph, and the tiles that go through shared memory."""
 
     positions: Positions
     axes: dict[int, Axes] = field(default_factory=dict[int, Axes])
@@ -35,7 +35,7 @@ class WrittenTiles:
     moves: int = 0
 
     def arrange(self, value: int, axes: Axes) -> Axes:
-        """See a tile in other dimensions."""
+        """View a tile in other dimensions; a transpose is noted."""
         result = arranged(self.axes[value], axes)
         if result.transposed:
             self.moved.add(value)
@@ -43,7 +43,7 @@ class WrittenTiles:
         return result.axes
 
     def add(self, value: int, edge: Edge, edges: Mapping[int, Edge]) -> None:
-        """Say in which dimensions `value`, whose operands are known, is computed."""
+        """Note the dimensions in which `value` is computed; those of its operands must be known."""
         operands = [self.axes[operand] for operand in edge.operands]
         if edge.kind is Kind.CONSTANT:
             self.axes[value] = (None,)
@@ -74,7 +74,7 @@ class WrittenTiles:
         self.axes[value] = axes
 
     def store(self, value: int, wanted: Axes, *, computed: bool) -> None:
-        """Store a tile, loaded or computed, as a result over `wanted`."""
+        """Note that a tile is stored as a result with the axes `wanted`."""
         axes = stored_axes(self.axes[value], wanted)
         if self.arrange(value, axes) != axes:
             self.moves += 1
@@ -83,7 +83,7 @@ class WrittenTiles:
 
 
 def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int]) -> WrittenTiles:
-    """The tiles of a graph in those dimensions of its tensors in which fewer are moved."""
+    """The tiles of a graph, in the view of its tensors in which fewer tiles are moved."""
     written = [_written(tiling, edges, goals, wide=False)]
     program = tiling.program
     if any(None in tensor.axes for tensor in (*program.inputs, *program.outputs)):
@@ -94,7 +94,7 @@ def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int
 def _written(
     tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int], *, wide: bool
 ) -> WrittenTiles:
-    """A graph whose tensors are seen as they are, or (`wide`) without dimensions of size 1."""
+    """The tiles of a graph, with tensors as they are, or (`wide`) without dimensions of size 1."""
     program = tiling.program
 
     def seen(axes: Axes) -> Axes:

@@ -1,8 +1,9 @@
 """
-Why the search took a kernel: the terms of the cost model, what the kernel needs, and what lost.
+Explains a choice of the search: the terms of the cost model, the resources of each kernel, the
+candidates that lost.
 
-All numbers are the model's: times in seconds, sizes in bytes, registers of a thread as estimated
-before ptxas says.
+All numbers are the model's: times in seconds, sizes in bytes, registers of a thread before ptxas
+runs.
 """
 
 from collections import Counter
@@ -23,7 +24,9 @@ Name = Callable[[Source], str]
 
 @dataclass(frozen=True)
 class Dimension:
-    """An index of a kernel: its name, its size, and which dimensions of which tensors it is."""
+    """
+    An index of a kernel: its name, its size, and the dimensions of tensors that it stands for.
+    """
 
     name: str
     size: int
@@ -35,7 +38,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Tiles:
-    """How a kernel cuts its dimensions; two kernels with equal ones do the same in other ways."""
+    """How a kernel cuts its dimensions. Kernels with equal tiles differ in their operations."""
 
     grid: tuple[tuple[str, int], ...]
     """The dimension along each axis of the grid, and blocks."""
@@ -55,7 +58,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class KernelExplanation:
-    """One kernel, as the model sees it."""
+    """What the model predicts for one kernel."""
 
     dimensions: tuple[Dimension, ...]
     tiles: Tiles
@@ -87,7 +90,7 @@ class KernelExplanation:
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """A candidate that the model says is slower than what was taken."""
+    """A candidate that is slower in the model than the chosen one."""
 
     seconds: float
     slower: float
@@ -98,7 +101,7 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Contest:
-    """What was chosen for a function or for a piece of it, and among how many."""
+    """The choice for a function, or for a piece of one, and the number of candidates."""
 
     kept: int
     """Candidates that were left of all graphs and tile sizes."""
@@ -107,7 +110,10 @@ class Contest:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A function: its kernels in the order of their launches, and what else there was."""
+    """
+    The explanation of a function: its kernels in the order of launches, and the candidates that
+    lost.
+    """
 
     kernels: tuple[KernelExplanation | None, ...]
     """None for one that only copies (`concat`, constants), which the search does not choose."""
@@ -127,7 +133,7 @@ def tiles_of(graph: BlockGraph) -> Tiles:
 
 
 def explain_kernel(kernel: PlanKernel, target: Target, name: Name) -> KernelExplanation:
-    """What the model says of one kernel; `name` says what its arguments are called."""
+    """The explanation of one kernel; `name` gives the names of its arguments."""
     graph, program = kernel.graph, kernel.program
     model, needs = graph.model, graph.model.resources
     floor = floor_bytes(program, graph.counts)
@@ -169,7 +175,7 @@ def _copies(graph: BlockGraph) -> str:
 
 
 def matmul_operations(program: Program) -> int:
-    """Additions and multiplications of a program's matmuls, without what tiles add at edges."""
+    """The floating-point operations of a program's matmuls, without padding of ragged tiles."""
     return sum(
         2 * prod(program.sizes[axis] for axis in {*node.present, *node.reduced})
         for node in program.nodes
@@ -178,7 +184,10 @@ def matmul_operations(program: Program) -> int:
 
 
 def floor_bytes(program: Program, counts: Mapping[str, int]) -> int:
-    """Bytes of a program's inputs and outputs, each once; `counts` are blocks along each axis."""
+    """
+    The bytes of a program's inputs and outputs, each counted once; `counts` are blocks along each
+    axis.
+    """
     tensors = {tensor.argument: tensor for tensor in program.inputs}
 
     def size(axes: Axes, element_type: str) -> int:
@@ -208,7 +217,7 @@ def _dimensions(kernel: PlanKernel, name: Name) -> Iterator[Dimension]:
 
 
 def differences(chosen: Sequence[BlockGraph], other: Sequence[BlockGraph]) -> Iterator[str]:
-    """What two plans of one program do differently, kernel by kernel."""
+    """The differences between two plans of one program, kernel by kernel."""
     if len(chosen) != len(other):
         yield f"{_count(len(other))} instead of {len(chosen)}"
         return
@@ -258,7 +267,7 @@ def runners_up(
     others: Iterable[tuple[float, str, Sequence[BlockGraph]]],
 ) -> tuple[RunnerUp, ...]:
     """
-    Candidates that lost against `chosen`, which takes `seconds`.
+    The candidates that lost against `chosen`, whose modelled time is `seconds`.
 
     Args:
         chosen: the kernels that were taken.

@@ -1,9 +1,8 @@
 """
-Other programs that compute the same: what a hypergraph knows, read as a program again.
+Finds other programs that compute the same, by reading a hypergraph as a program.
 
 A graph of one kernel with a loop over an axis is a program whose sums over that axis are outermost.
-A graph without a loop, whatever it holds at once, is one whose products may be taken in a better
-order: (A B) x as A (B x).
+A graph without a loop is a program with matmuls in another order, such as A (B x) for (A B) x.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ FEWER = 0.8
 
 
 def outermost(explored: Explored, axis: str, target: Target) -> Iterator[Program]:
-    """Programs that compute the same, no sum over `axis` inside another."""
+    """Programs that compute the same and have no sum over `axis` inside another one."""
     algebra = explored.algebra
     tried = 0
     for configuration in one_kernel_configurations(algebra.program):
@@ -59,7 +58,7 @@ def outermost(explored: Explored, axis: str, target: Target) -> Iterator[Program
 
 
 def with_fewer_products(explored: Explored, target: Target) -> Program | None:
-    """The program that computes the same with the fewest products, if they are much fewer."""
+    """The program that computes the same with the fewest multiplications, if they are far fewer."""
     algebra = explored.algebra
     program = algebra.program
     if [node.kind for node in program.nodes].count(Kind.MATMUL) < 2:
@@ -80,13 +79,13 @@ def with_fewer_products(explored: Explored, target: Target) -> Program | None:
 
 
 def _hypergraph(explored: Explored, configuration: Configuration) -> Hypergraph:
-    """The hypergraph of a configuration, made if it is not there."""
+    """The hypergraph of a configuration, which is built if there is none yet."""
     graph = explored.graphs.get(configuration)
     return Saturation(explored.algebra, configuration).run() if graph is None else graph
 
 
 def products(program: Program) -> int:
-    """Pairs of numbers that are multiplied, in matmuls and one by one."""
+    """The number of scalar multiplications, of matmuls and of elementwise operations."""
     return sum(
         prod(program.sizes[axis] for axis in (*node.present, *node.reduced))
         for node in program.nodes
@@ -119,7 +118,7 @@ def _lightest(
     target: Target,
     tiles: Sequence[int],
 ) -> list[Derivation]:
-    """The lightest derivations, weighed at the sizes `tiles` of the axes that are cut."""
+    """The lightest derivations, with the axes that are cut at sizes `tiles`."""
     program = algebra.program
     nominal = [
         [1 if axis in configuration.single else tile]
@@ -135,7 +134,7 @@ def _lightest(
 
 
 class _Writer:
-    """Reads a derivation with a loop as a program over whole axes."""
+    """Writes a derivation as a program over whole axes."""
 
     def __init__(self, algebra: Algebra, graph: Hypergraph, derivation: Derivation) -> None:
         self.algebra = algebra
@@ -148,7 +147,7 @@ class _Writer:
         self._order = list(dict.fromkeys((*axes, *algebra.program.sizes)))
 
     def program(self) -> Program:
-        """The program; axes have the names that they have in the one that was searched."""
+        """The program; its axes have the names of the searched one."""
         old = self.algebra.program
         inputs = [
             replace(tensor, node=self._append(old.nodes[tensor.node])) for tensor in old.inputs
@@ -173,7 +172,7 @@ class _Writer:
         return len(self.nodes) - 1
 
     def _narrow(self, value: int) -> None:
-        """Note of a node what the program that was searched narrows; it may be no node of it."""
+        """Notes which nodes the searched program narrows."""
         form, narrowing = self.graph.values[value].form, self.algebra.narrowing
         number, kept = self._numbers[value], narrowing.element_type
         if narrowing.has(form):
@@ -202,7 +201,7 @@ class _Writer:
                 return self._append(Node(edge.kind, operands, axes, reduced=reduced))
 
     def _axes(self, value: int, edge: Edge, operands: Sequence[int]) -> Axes:
-        """The axes of a value at places that follow from its operands."""
+        """The axes of a value, in the order that its operands give them."""
         present = self.algebra.tile_axes(self.graph.values[value].form)
         given = [self.nodes[operand].axes for operand in operands]
         if edge.kind in SUMS and edge.kind is not Kind.MATMUL:

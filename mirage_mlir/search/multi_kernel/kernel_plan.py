@@ -1,4 +1,4 @@
-"""Plans of one kernel or several, and how those of two parts of a program become one."""
+"""Plans of one or more kernels, and how plans of two parts of a program are joined."""
 
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +12,7 @@ KEPT = 3
 
 @dataclass(frozen=True)
 class PlanKernel:
-    """One kernel of a plan: a found graph, and where the arguments of its program come from."""
+    """One kernel of a plan: its graph, and the sources of its program's arguments."""
 
     program: Program
     graph: BlockGraph
@@ -21,7 +21,7 @@ class PlanKernel:
     """What stands for the graph where that cannot be lowered, the fastest first."""
 
     def next_best(self) -> "PlanKernel | None":
-        """The kernel with the next of its graphs; None where there is none."""
+        """The kernel with its next best graph; None if it has no other."""
         if not self.others:
             return None
         return replace(self, graph=self.others[0], others=self.others[1:])
@@ -29,7 +29,7 @@ class PlanKernel:
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """Kernels in order, and which result of which of them is each output of the program."""
+    """Kernels in order, and for each output of the program the kernel and result that make it."""
 
     kernels: tuple[PlanKernel, ...]
     results: tuple[Source, ...]
@@ -40,7 +40,7 @@ class KernelPlan:
         return sum(kernel.graph.seconds for kernel in self.kernels)
 
     def next_best(self, place: int) -> "KernelPlan | None":
-        """The plan with the next best graph of kernel `place`; None where there is none."""
+        """The plan with the next best graph of kernel `place`; None if there is no other."""
         kernel = self.kernels[place].next_best()
         if kernel is None:
             return None
@@ -57,7 +57,7 @@ class KernelPlan:
 
 
 def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
-    """The plan of one kernel."""
+    """The plan of a single kernel."""
     arguments = 1 + max((tensor.argument for tensor in program.inputs), default=-1)
     kernel = PlanKernel(program, graph, tuple(Source(number) for number in range(arguments)))
     outputs = range(len(program.outputs))
@@ -65,10 +65,10 @@ def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
 
 
 def joined(cut: ProgramCut, first: KernelPlan, second: KernelPlan) -> KernelPlan:
-    """The plan that runs `first` and then `second`, plans of the parts of `cut`."""
+    """The plan that runs `first`, then `second`: plans of the parts of `cut`."""
 
     def outer(source: Source, part: ProgramPart, shift: int) -> Source:
-        """What an argument or kernel of a part's plan is in the whole."""
+        """What an argument or a kernel of a part's plan is in the joined plan."""
         if source.kernel is not None:
             return Source(source.number, source.kernel + shift)
         given = part.arguments[source.number]
@@ -102,7 +102,7 @@ class BestPlans:
             self.bound = min(self.bound, self.plans[0].seconds)
 
     def add(self, plan: KernelPlan) -> None:
-        """Put a plan among the others; of equal times the first stays first."""
+        """Insert a plan; of plans with equal times the first stays in front."""
         if plan.seconds < self.bound:
             self.plans = sorted([*self.plans, plan], key=lambda one: one.seconds)[:KEPT]
             self.bound = self.plans[0].seconds

@@ -1,7 +1,7 @@
 """
-Searches for the kernels of several programs: a program and its parts, each once.
+Searches the kernels of a program and of its parts, each once.
 
-Parts are searched with coarse tile sizes, and no longer than it is likely to pay; the kernels of
+Parts are searched with coarse tile sizes, and no longer than it is likely to pay. The kernels of
 the best plans are searched again with all tile sizes.
 """
 
@@ -53,7 +53,7 @@ what one kernel can compute, a configuration with one of the lowest bounds has g
 
 @dataclass
 class KernelSearches:
-    """Finds the kernels of `program` and its parts; what was found for one is remembered."""
+    """Finds and remembers the kernels of `program` and of its parts."""
 
     program: Program
     target: Target
@@ -79,7 +79,10 @@ class KernelSearches:
         self._matmuls = [node.kind for node in self.program.nodes].count(Kind.MATMUL)
 
     def graphs(self, program: Program, bound: float) -> list[BlockGraph]:
-        """The graphs of one kernel, with coarse tile sizes, if any takes less than `bound`."""
+        """
+        The graphs of one kernel on coarse tile sizes, if any of them takes less than `bound`
+        seconds.
+        """
         key = program.key()
         if key not in self._graphs or (
             not self._graphs[key] and self._slower.get(key, np.inf) < bound
@@ -102,14 +105,16 @@ class KernelSearches:
         return self._graphs[key]
 
     def whole(self, program: Program) -> list[BlockGraph]:
-        """The graphs of one kernel for the program that is planned, with all tile sizes."""
+        """The graphs of one kernel for the whole program, on all tile sizes."""
         search = Search(program, self.target, self.limits, self.report, self.limits.bound)
         self._graphs[program.key()] = search.run()
         self._explored[program.key()] = search.explored
         return self._graphs[program.key()]
 
     def forms(self, graphs: list[BlockGraph]) -> list[Program]:
-        """The program as written, whose graphs of one kernel are known, and what is planned too."""
+        """
+        The program as written, whose graphs are known, and other programs that are planned, too.
+        """
         explored = self._explored.get(self.program.key())
         if self.limits.expired() or explored is None:
             return [self.program]
@@ -129,7 +134,7 @@ class KernelSearches:
         return int(most * max(1.0, self._matmuls / USUAL_MATMULS))
 
     def _is_over(self) -> bool:
-        """Whether no more parts are searched: the report says so."""
+        """Whether the limit on the search of parts is reached; the report then says so."""
         most = self._most_tried()
         if (self._finishing or self.tried < most) and not self.limits.expired():
             return False
@@ -140,7 +145,7 @@ class KernelSearches:
         return True
 
     def _known_seconds(self, program: Program) -> tuple[float, int]:
-        """The time of one kernel, and 0; or the lower bound of any kernels, and 1."""
+        """The known time of one kernel, and 0; or a lower bound on that of any kernels, and 1."""
         key = program.key()
         if graphs := self._graphs.get(key):
             return graphs[0].seconds, 0
@@ -149,9 +154,10 @@ class KernelSearches:
 
     def refined(self, plan: KernelPlan) -> list[KernelPlan]:
         """
-        The plan with the best of all tile sizes, then others; parts of sums stay as many.
+        The plan with the best of all tile sizes, then others; numbers of partial sums stay the
+        same.
 
-        The others differ in one kernel: verification, registers or timing may speak against one.
+        The others differ in one kernel: verification, registers or timing may rule one out.
         """
         choices = [self._refined(kernel) for kernel in plan.kernels]
         best = tuple(kernels[0] for kernels in choices)
@@ -163,7 +169,7 @@ class KernelSearches:
         return plans
 
     def _refined(self, kernel: PlanKernel) -> list[PlanKernel]:
-        """A kernel with all tile sizes, the fastest first."""
+        """A kernel on all tile sizes, the fastest first."""
         key = kernel.program.key()
         if key not in self._refined_graphs:
             with self.report.phase("refining"):

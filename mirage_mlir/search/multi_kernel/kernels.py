@@ -1,11 +1,11 @@
 """
-Plans of several kernels: what one stores, a later one reads.
+Plans several kernels: a later one reads what an earlier one stores.
 
-A program is computed by one kernel, or cut in two parts (at stored values, at sums of which a first
-kernel stores parts, by outputs) that are planned in the same way. First all plans of two kernels
-are looked at, then those of three and so on, and only those whose lower bound (launches, and bytes
-that each part must move) is below the best so far. Parts are searched with coarse tile sizes and
-once each; the kernels of the best plans are searched again with all tile sizes.
+A program is computed by one kernel, or cut into two parts that are planned in the same way. It is
+cut at stored values, at sums of which a first kernel stores partial sums, or by outputs. Plans of
+two kernels are searched first, then those of three, and so on. A cut is searched only if its lower
+bound (launches, and bytes that each part must move) is below the best time so far. Parts are
+searched once each, on coarse tile sizes; the kernels of the best plans again on all tile sizes.
 """
 
 from collections.abc import Iterator
@@ -32,6 +32,7 @@ from mirage_mlir.search.program.program_cuts import ProgramCut, cuts
 from mirage_mlir.search.program.shifted_cuts import shifted_cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
 
 MAX_CUTS, MAX_CUTS_OF_PARTS = 40, 8
@@ -47,7 +48,7 @@ PART_COUNTS = 3
 
 @dataclass
 class Planner(KernelSearches):
-    """Plans `program` and its parts; what was found for one is remembered for all."""
+    """Plans `program` and its parts, and remembers the plans of each part."""
 
     _cuts: dict[object, list[tuple[float, ProgramCut]]] = field(
         default_factory=dict[object, list[tuple[float, ProgramCut]]]
@@ -62,7 +63,7 @@ class Planner(KernelSearches):
         """
         The best plans of at most `kernels` kernels that take less than `bound` seconds.
 
-        Coarse: tile sizes are those of a first look.
+        Tile sizes are coarse.
         """
         key = program.key(), kernels
         if key in self._plans:
@@ -95,7 +96,7 @@ class Planner(KernelSearches):
         return best.plans
 
     def _cut_in_two(self, program: Program, kernels: int, best: BestPlans) -> Iterator[KernelPlan]:
-        """Plans of exactly `kernels` kernels that are better than what `best` has."""
+        """The plans of exactly `kernels` kernels that are faster than `best`."""
         others = (kernels - 1) * least_seconds_of_any(self.target)
         if least_seconds(program, self.target) + others >= best.bound:
             return
@@ -121,11 +122,11 @@ class Planner(KernelSearches):
 
     @staticmethod
     def _outputs_apart(way: ProgramCut | Split) -> tuple[bool, int]:
-        """An order of ways to cut a part: first what stores nothing more, then by effort."""
+        """The sort key of cuts by outputs: first those that store nothing more, then by effort."""
         return isinstance(way, Split) or stored(way) > 0, effort(way)
 
     def _least(self, program: Program, kernels: int) -> float:
-        """A lower bound on what at most so many kernels take."""
+        """A lower bound on the time of at most so many kernels."""
         if kernels > 1:
             return least_seconds(program, self.target)
         key = program.key()
@@ -136,7 +137,7 @@ class Planner(KernelSearches):
     def _of_cut(
         self, cut: ProgramCut, own: int, others: int, best: BestPlans
     ) -> Iterator[KernelPlan]:
-        """Plans of a cut with so many kernels for each part."""
+        """The plans of a cut, with so many kernels for each part."""
         after = self._least(cut.second.program, others)
         firsts = self.plans(cut.first.program, own, best.bound - after)
         for first in firsts[:1]:
@@ -145,14 +146,20 @@ class Planner(KernelSearches):
                 yield joined(cut, first, second)
 
     def _rest(self, cut: ProgramCut, kernels: int, bound: float) -> KernelPlan | None:
-        """The best plan for the second part, also when enough was searched: the first is there."""
+        """
+        The best plan of the second part; it is searched even beyond limits, since the first part is
+        found.
+        """
         before, self._finishing = self._finishing, kernels == 1
         plans = self.plans(cut.second.program, kernels, bound)
         self._finishing = before
         return plans[0] if plans else None
 
     def _of_split(self, split: Split, best: BestPlans) -> Iterator[KernelPlan]:
-        """Plans of a split: the first kernel for some numbers of parts, and what follows it."""
+        """
+        The plans of a split: the first kernel for some numbers of partial sums, and what follows
+        it.
+        """
         first = split.first.program
         bound = best.bound - least_seconds_of_any(self.target)
         if least_seconds(first, self.target) >= bound:
@@ -197,11 +204,11 @@ class Planner(KernelSearches):
 
     def _promising(self, program: Program, bound: float) -> list[ProgramCut]:
         """
-        The cuts whose parts are worth being cut again.
+        The cuts whose parts are worth cutting again.
 
-        First those at what a row needs to be walked again: they are few, and each part is simple.
-        Then those of which both parts are kernels, the fastest first; of the others, what the
-        parts take that are none is not known, and their lower bounds stand for it.
+        First come cuts at row statistics: they are few, and each part is simple. Then come those of
+        which both parts are kernels, the fastest first. Of all others the lower bound stands for
+        the time.
         """
         at_rows: list[ProgramCut] = []
         ranked: list[tuple[int, float, ProgramCut]] = []
@@ -227,11 +234,11 @@ class Planner(KernelSearches):
 
 def effort(way: ProgramCut | Split) -> int:
     """
-    How much the search of the parts does, roughly, the second part of a split left aside.
+    An estimate of the search of a part; the second part of a split is left out.
 
-    Nothing for sums of exps: of what one kernel has to walk, that is most of all worth a split.
-    Nothing either where outputs lie along the axis of a sum: one kernel makes them with the sum's
-    parts, and two would each read what they are made of.
+    It is 0 for sums of exps, which gain most by a split. It is 0 as well where outputs lie along
+    the axis of a sum: one kernel makes them with the partial sums, and two kernels would each read
+    their operands.
     """
     if isinstance(way, Split) and (way.shifts or way.whole):
         return 0
@@ -244,12 +251,12 @@ def effort(way: ProgramCut | Split) -> int:
 
 
 def stored(cut: ProgramCut) -> int:
-    """How many tensors the second part of a cut reads that the first stores."""
+    """The number of tensors that the first part of a cut stores for the second."""
     return sum(1 for source in cut.second.arguments if source.kernel is not None)
 
 
 def stores_maximum(cut: ProgramCut) -> bool:
-    """Whether a cut is at a sum of exps, with the maximum that was subtracted."""
+    """Whether a cut is at a sum of exps, whose row maximum is stored, too."""
     return any(output.shift is not None for output in cut.first.program.outputs)
 
 
@@ -257,7 +264,7 @@ def search_kernels(
     program: Program, target: Target, limits: Limits, report: SearchReport
 ) -> list[KernelPlan]:
     """
-    The plans of one kernel, two, and up to `limits.max_kernels`, the fastest in the model first.
+    The plans of up to `limits.max_kernels` kernels, the fastest in the model first.
 
     The list may be empty.
     """
@@ -277,4 +284,5 @@ def search_kernels(
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     for plan in best:
         found += planner.refined(plan)
-    return sorted(found, key=lambda plan: plan.seconds)[: limits.candidates]
+    found.sort(key=lambda plan: plan.seconds)
+    return spread(found, limits.candidates, str, lambda plan: plan.seconds)

@@ -1,4 +1,4 @@
-"""Several programs searched at the same time, in processes of their own."""
+"""Searches several programs at the same time, in processes of their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from mirage_mlir.worker import WorkerError, workers
 
 @dataclass(frozen=True)
 class Searched:
-    """The plans for one program, and what was searched for them."""
+    """The plans of one program, and the report of its search."""
 
     plans: list[KernelPlan]
     report: SearchReport
@@ -30,7 +30,7 @@ class _Job:
 
 
 def search_one(program: Program, target: Target, limits: Limits) -> Searched:
-    """The plans for one program."""
+    """The plans of one program."""
     report = SearchReport()
     return Searched(search_kernels(program, target, limits, report), report)
 

@@ -1,16 +1,15 @@
 """
-Which values of a large program to keep in device memory, and so what each kernel computes.
+Partitions a large program into kernels: chooses the values that are kept in device memory.
 
-At first every value is stored: each operator is a part. Then the change that gains most is made,
-as long as one gains. First values are dropped (whoever reads one computes it): between two
-operators that do little, then between a product of matrices and such operators after it, then all
-others. Then parts that read each other or the same value become one with the results of both.
-Where neither helps, two values are dropped at once, or one is stored in place of its neighbour.
+At first every value is stored, so that each operator is a part. Then the change that gains most is
+made, as long as one gains. First values are no longer stored (each reader recomputes them): between
+two cheap operators, then between a matmul and cheap operators behind it, then all others. Then
+parts that read each other or the same value become one. Where neither helps, two values are dropped
+at once, or one is stored in the place of a neighbour.
 
-Changes are looked at lazily: each has an upper bound on what it may gain, from the bytes that its
-parts must move, and is costed only when no other is known to gain as much. A change concerns few
-parts next to each other, so the work grows as the program does; and nothing far away has a say in
-it, so that equal layers are cut equally.
+Changes are evaluated lazily. Each has an upper bound on its gain, from the bytes that its parts
+must move, and is costed only when no other change is known to gain as much. A change concerns few
+adjacent parts, so the work grows linearly with the program, and equal layers are cut equally.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,32 +40,32 @@ every layer reads would join all with all."""
 
 
 class Costs(Protocol):
-    """What parts cost; one that no kernel computes costs infinity."""
+    """The cost of parts; that of a part that no kernel computes is infinite."""
 
     def seconds(self, part: OperatorGroup, most: float = inf) -> float:
-        """The modelled time, or infinity; it may be infinity, too, where it is above `most`."""
+        """The modelled time, or infinity; also infinity where it is above `most`."""
         ...
 
     def least(self, part: OperatorGroup) -> float:
-        """A lower bound of `seconds` that is found at once."""
+        """A lower bound on `seconds` that is cheap to compute."""
         ...
 
     def bound(self, part: OperatorGroup) -> float:
-        """A closer lower bound, found without a search; `seconds` itself once it is known."""
+        """A tighter lower bound that needs no search; `seconds` itself once it is known."""
         ...
 
     def prepare(self, parts: Sequence[OperatorGroup]) -> None:
-        """Called when many parts are about to be asked for, for costs that use several cores."""
+        """Called before many parts are costed, for costs that use several cores."""
         ...
 
 
 def never() -> bool:
-    """A time limit that is never reached."""
+    """A time limit that never expires."""
     return False
 
 
 class _Known(IntEnum):
-    """What is known of the gain of a change."""
+    """What is known about the gain of a change."""
 
     AT_MOST = 0
     """A bound, from the bytes that are stored and read."""
@@ -78,7 +77,7 @@ class _Known(IntEnum):
 
 @dataclass(frozen=True, order=True)
 class _Offer:
-    """A change that may be made; those that gain most come first in order."""
+    """A change that may be made; those with the largest gain come first."""
 
     loss: float
     """The gain, or its upper bound, negated."""
@@ -90,7 +89,7 @@ class _Offer:
 
 @dataclass
 class _Level:
-    """Changes of one sort; they are looked at when those of all levels before have nothing left."""
+    """Changes of one kind; they are evaluated when no change of an earlier level gains."""
 
     changes: Callable[[int], Iterable[Change]]
     """Those that concern the part of a name."""
@@ -140,7 +139,9 @@ class Partitioner:
         return self._state.in_order()
 
     def _prepare(self) -> None:
-        """Announce the parts that are costed in any case: the operators, and light pairs."""
+        """
+        Announce the parts that are costed in any case: single operators, and pairs of cheap ones.
+        """
         singles = list(self._state.parts.values())
         changes = [change for name in self._state.parts for change in self._drops(name)]
         effects = [self._state.effect(change) for change in dict.fromkeys(changes)]
@@ -178,9 +179,9 @@ class Partitioner:
 
     def _gain(self, effect: ChangeEffect, cost: Callable[[OperatorGroup, float], float]) -> float:
         """
-        What a change gains if its new parts cost so much; those that cost little come first.
+        The gain of a change, with its new parts costed in order of their lower bounds.
 
-        What a part may cost for a gain is told `cost`.
+        Each cost is asked for only up to the time at which the change no longer gains.
         """
         gain = self._present(effect)
         for part in sorted(effect.after, key=lambda part: len(part.operators)):
@@ -191,12 +192,12 @@ class Partitioner:
         return gain
 
     def _present(self, effect: ChangeEffect) -> float:
-        """The time of the parts that a change concerns, as they are."""
+        """The time of the parts that a change replaces."""
         times = (self.costs.seconds(self._state.parts[name]) for name in effect.before)
         return sum(min(seconds, UNKNOWN) for seconds in times)
 
     def _step(self, level: _Level) -> None:
-        """Cost the most promising change; make it if that has been done."""
+        """Cost the most promising change; if it has been costed already, make it."""
         offer = heappop(level.heap)
         effect = offer.effect
         if any(name not in self._state.parts for name in effect.before):
@@ -223,17 +224,17 @@ class Partitioner:
     # Sorts of changes
 
     def _is_light(self, change: Change, effect: ChangeEffect) -> bool:
-        """Whether no heavy operator is concerned, and nothing is computed twice."""
+        """Whether all operators concerned are cheap, and none is computed twice."""
         return len(effect.after) == 1 and not self._state.has_heavy(effect.after[0])
 
     def _is_epilogue(self, change: Change, effect: ChangeEffect) -> bool:
-        """Whether light operators are done where the product is made that they read."""
+        """Whether cheap operators become the epilogue of the matmul that they read."""
         makers = {self._state.maker[value] for value in change.dropped}
         heavy = {n for n in effect.before if self._state.has_heavy(self._state.parts[n])}
         return bool(heavy) and heavy <= makers and change not in self._failed
 
     def _is_new(self, change: Change, effect: ChangeEffect) -> bool:
-        """Whether the change did not fail before, with fewer operators around it."""
+        """Whether the change has not failed before with a subset of these operators."""
         return change not in self._failed
 
     def _is_any(self, change: Change, effect: ChangeEffect) -> bool:
@@ -246,13 +247,15 @@ class Partitioner:
             yield Change(dropped=(value,))
 
     def _droppable(self, name: int) -> list[int]:
-        """The values that a part makes or reads and that need not be stored."""
+        """The values that a part makes or reads, and that need not be stored."""
         part = self._state.parts[name]
         values = (*part.results, *self._state.sources(part))
         return [value for value in values if self._state.may_drop(value)]
 
     def _joins(self, name: int) -> Iterator[Change]:
-        """The part with those that read its results, make what it reads, or read that, too."""
+        """
+        Joins of the part with those that read its results, make what it reads, or read the same.
+        """
         state = self._state
         part = state.parts[name]
         others = [reader for value in part.results for reader in state.readers[value]]
@@ -266,7 +269,7 @@ class Partitioner:
                 yield Change(joined=(min(name, other), max(name, other)))
 
     def _compounds(self, name: int) -> Iterator[Change]:
-        """Two values dropped; or other values stored for one or two that are dropped."""
+        """Compound changes: two values dropped, or other values stored in their place."""
         near = self._droppable(name)
         pairs = list(combinations(sorted(near), 2))
         yield from (Change(dropped=pair) for pair in pairs)
@@ -276,7 +279,7 @@ class Partitioner:
                 yield from (Change(pair, instead) for pair in pairs if value in pair)
 
     def _instead(self, value: int, name: int) -> tuple[int, ...]:
-        """What is computed next to `value` in the part `name`, which makes or reads it."""
+        """The neighbours of `value` in the part `name`, which makes or reads it."""
         state = self._state
         part = state.parts[name]
         if value in part.results:

@@ -1,10 +1,10 @@
 """
-Programs whose sums run in two kernels: parts of them in a first, what follows in a second.
+Splits programs at their sums: a first kernel stores partial sums, a second one adds them up.
 
 The sums over one axis (split-K of a matmul, split-KV of attention) are brought outermost. The first
-kernel leaves these sums open over its blocks, the second adds the parts up. Where the sums hold an
-exp that is kept in range by a maximum, each part has a maximum of its own, which the first kernel
-stores too: to the second kernel the parts are s_p * exp(m_p).
+kernel leaves these sums open over its blocks. Where an exp within the sums has a row maximum, each
+partial sum has one of its own, which the first kernel stores, too: the second kernel reads s_p *
+exp(m_p).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ EXP = Function("exp")
 
 @dataclass(frozen=True)
 class Split:
-    """A program in two kernels: the first leaves sums over one axis open."""
+    """A program split in two kernels: the first one leaves sums over one axis open."""
 
     program: Program
     """The whole, with those sums outermost."""
@@ -42,7 +42,7 @@ class Split:
     """The outputs that the first kernel stores as they are, before its sums."""
 
     def cut(self, parts: int) -> ProgramCut:
-        """The two parts of the program where the first kernel has `parts` blocks along the axis."""
+        """The two parts of the program, if the first kernel has `parts` blocks along the axis."""
         program, ahead = self.program, len(self.whole)
         tensors = [(PARTS, *program.nodes[node].axes) for node in self.sums]
         maxima = [(PARTS, *without(program.nodes[s.node].axes, s.axes)) for s in self.shifts]
@@ -90,7 +90,7 @@ class Split:
 
 
 def without(axes: Axes, dropped: Sequence[str]) -> Axes:
-    """`axes` with a dimension of size 1 for each that is `dropped`."""
+    """`axes` with a dimension of size 1 in the place of each `dropped` one."""
     return tuple(None if axis in dropped else axis for axis in axes)
 
 
@@ -123,7 +123,7 @@ def splits(program: Program, target: Target, explored: Explored | None = None) -
 
 
 def split_at(program: Program, axis: str) -> Split | None:
-    """A program split at its sums over `axis`, none of which may need another."""
+    """The program split at its sums over `axis`; none of them may need another."""
     nodes = program.nodes
     sums = [number for number, node in enumerate(nodes) if axis in node.reduced]
     if not sums or any(shift.input and axis in shift.axes for shift in program.shifts):
@@ -193,9 +193,9 @@ def _inner_shifts(
 
 def _degrees(program: Program, groups: Sequence[Sequence[Shift]]) -> list[tuple[int, ...] | None]:
     """
-    For each node how often an exp of each group is a factor of it; None where it is no factor.
+    For each node the power of each group's exp that is a factor of it; None where it is no factor.
 
-    Sums may have it as a factor once at most, for parts of them are scaled by it.
+    The power in a sum is at most one, since partial sums are scaled by it.
     """
     nothing = tuple(0 for _ in groups)
     degrees: list[tuple[int, ...] | None] = []

@@ -31,7 +31,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ResultPart:
-    """`size` indices of a result: output `number` of the program, or an argument `passed` on."""
+    """
+    `size` indices of a result: those of output `number` of the program, or of an argument that is
+    `passed` on.
+    """
 
     number: int
     size: int
@@ -67,7 +70,7 @@ class Resolved:
 
 
 def resolve(builder: ProgramBuilder) -> Program:
-    """As `resolve_views`, the program alone."""
+    """The program of `resolve_views`, without its views."""
     return resolve_views(builder).program
 
 
@@ -269,7 +272,7 @@ class Merger:
         )
 
     def _carried(self) -> Iterator[str]:
-        """The axes that both operands of a matmul have and that it does not sum over."""
+        """The axes that both operands of a matmul have and over which it does not sum."""
         for node in self.nodes:
             if node.kind is Kind.MATMUL:
                 left, right = (self.nodes[operand].present for operand in node.operands)

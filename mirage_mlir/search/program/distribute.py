@@ -1,9 +1,9 @@
 """
-Slices and concats out of the inside of a program.
+Moves slices and concats out of the inside of a program.
 
 A slice moves towards the inputs, through every operation that has the axis, and becomes a view of
-an argument. A concat moves towards the results: an elementwise operation of parts side by side is
-one operation for each part, a sum over them is the sum of their sums.
+an argument. A concat moves towards the results: an elementwise operation on a concat becomes one
+operation for each part, and a sum over it the sum of the parts' sums.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Distribution:
 
     def run(self, operations: Sequence[Operation], outputs: Sequence[int]) -> list[Result]:
         """
-        Rewrite `operations`; what makes those numbered `outputs`.
+        Rewrite `operations`; returns the operations that make those numbered `outputs`.
 
         Raises:
             ViewError: a slice goes across parts, or a result has parts of parts.
@@ -87,7 +87,7 @@ class Distribution:
         return read.view if steps == list(zip(present, dense, strict=True)) else None
 
     def _without_dead(self, results: Sequence[Result]) -> list[Result]:
-        """Leave out what no result needs; the results with new numbers."""
+        """Remove operations that no result needs; returns the results with new numbers."""
         needed = {part.operation for result in results for part in result.parts}
         for number in reversed(range(len(self.operations))):
             if number in needed:

@@ -1,4 +1,4 @@
-"""Programs that compute each value once."""
+"""Removes duplicate operations from programs (common subexpression elimination)."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ from mirage_mlir.search.program.program import Kind, Node, Program, narrower
 
 def without_duplicates(program: Program) -> Program:
     """
-    The program in which no two nodes do the same with the same operands.
+    The program without nodes that do the same with the same operands as another one.
 
-    A gradient computes again what its function computes. Two such softmaxes would each want a
-    maximum, and cuts at one of them would leave the other. Where the program narrows one of two
-    equal values, graphs may narrow it. Inputs stay, each in its own role.
+    A gradient recomputes values of its function. Two equal softmaxes would each need a row maximum,
+    and a cut at one of them would leave the other. Where the program narrows one of two equal
+    values, graphs may narrow it. Inputs stay, each in its own role.
     """
     nodes: list[Node] = []
     numbers: dict[Node, int] = {}

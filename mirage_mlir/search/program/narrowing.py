@@ -1,8 +1,8 @@
 """
-Which values a graph may narrow: keep in fewer bits than f32, as operands of tensor cores.
+Decides which values a graph may narrow: store in fewer bits than f32, as operands of MMAs.
 
-A graph computes in f32. An operand of a tensor core, and a tensor between kernels that only such
-units read, have the type of the program's products. A value may be narrowed to that type only if
+A graph computes in f32. Operands of MMAs, and tensors between kernels that only MMAs read, have the
+element type of the program's matmuls. A value may be narrowed to that type only if
 
 * the program narrows it itself, or
 * its exponent is within that of what the program narrows: in magnitude it is proved to be never
@@ -41,12 +41,12 @@ Powers = dict[int, Exponent]
 
 
 def may_keep(narrowed: str, element_type: str) -> bool:
-    """Whether a value that the program narrows to `narrowed` may be kept in an element type."""
+    """Whether a value that the program narrows to `narrowed` may be stored in an element type."""
     return element_type != F16 or narrowed == F16
 
 
 class Interval(NamedTuple):
-    """Bounds of a magnitude."""
+    """Lower and upper bounds of a magnitude."""
 
     least: float
     most: float
@@ -94,7 +94,7 @@ class ShiftedExps:
 @dataclass
 class Narrowing:
     """
-    Says which values may be narrowed.
+    Decides which values may be narrowed.
 
     Args:
         forms: where their forms are.
@@ -144,7 +144,7 @@ class Narrowing:
     # Magnitudes
 
     def magnitude(self, form: Poly) -> Interval:
-        """Bounds of a value."""
+        """Bounds of the magnitude of a value."""
         terms = [_scaled(self._term(m), c) for m, c in self.forms.monomials(form)]
         most = sum(term.most for term in terms)
         least = sum(term.least for term in terms)
@@ -153,7 +153,7 @@ class Narrowing:
         return Interval(max(least, 1.0) if self._is_total(form) else least, most)
 
     def ratio(self, form: Poly, other: Poly) -> Interval:
-        """Bounds of a quotient of two values; nothing is known where either is summed in part."""
+        """Bounds of the quotient of two values; unbounded where either is a partial sum."""
         with self.forms.lowering():
             above, below = self.forms.as_factors(form), self.forms.as_factors(other)
         if above is None or below is None or above[0].masks or below[0].masks:
@@ -246,6 +246,6 @@ def _scaled(interval: Interval, factor: float | Fraction) -> Interval:
 
 
 def _is_in_f16(number: Fraction) -> bool:
-    """Whether f16 has a number."""
+    """Whether f16 represents a number."""
     magnitude = abs(float(number))
     return magnitude <= LARGEST and Fraction(float(np.float16(magnitude))) == abs(number)

@@ -1,10 +1,10 @@
 """
-Which dimensions of a program run together, and into which factors reshapes split them.
+Finds which dimensions of a program run together, and the factors into which reshapes split them.
 
 A dimension is an ordered product of factors, the outermost first. Dimensions that an elementwise
 operation aligns, that a matmul contracts, or that it carries along have equal factors (found by
-union); where one of them is split by a reshape, so are all others. Two ways to split a dimension
-must have a common refinement: 6 = 2 * 3 has none with 6 = 3 * 2.
+union-find); if a reshape splits one of them it splits all. Two ways to split a dimension must have
+a common refinement: 6 = 2 * 3 has none with 6 = 3 * 2.
 """
 
 from collections.abc import Sequence

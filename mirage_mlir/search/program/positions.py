@@ -1,9 +1,9 @@
 """
-In which order the dimensions of tiles are.
+Decides the order of the dimensions of tiles.
 
 The search knows axes, not positions. A graph that is written gets positions: those of the tensors
-that it loads, and where an operation pairs or multiplies tiles whose axes are in another order,
-transposes. Which these are is decided here, for the writer of graphs and for the cost model.
+that it loads. Where an operation combines tiles whose axes are in different orders, transposes are
+inserted. The writer of graphs and the cost model both call these functions.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
 """
-Programs cut in two at a sum of exps whose maximum is stored beside it.
+Cuts programs at a sum of exps, with the row maximum stored beside the sum.
 
-A softmax of rows that no block can hold: a first kernel walks each row and stores m, the largest
-element, and the sum of exp(x - m); a second divides exp(x - m) by it. Where more is known of each
-row only when all of it was walked, the first kernel stores that, too: the gradient of attention
-needs the mean of the gradient of its weights (FlashAttention-2, section 3.2.1).
+For a softmax of rows that no block can hold, a first kernel walks each row and stores the maximum m
+and the sum of exp(x - m); a second kernel divides exp(x - m) by the sum. Other row statistics that
+need the whole row are stored by the first kernel, too: the gradient of attention needs the mean of
+the gradient of its weights (FlashAttention-2, section 3.2.1).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,9 @@ EXP = Function("exp")
 
 
 def shifted_cuts(program: Program) -> Iterator[ProgramCut]:
-    """The cuts at each sum of an exp that has a shift of its own, with more of a row and alone."""
+    """
+    The cuts at each sum of an exp with a shift of its own, with other row statistics and without.
+    """
     if program.open_sums or any(output.shift is not None for output in program.outputs):
         return
     program = without_maxima_of(program)
@@ -35,7 +37,7 @@ def shifted_cuts(program: Program) -> Iterator[ProgramCut]:
 
 
 def without_maxima_of(program: Program) -> Program:
-    """The program with its shifts, exp(S) where it has exp(S - m) and the shift replaces m."""
+    """The program with shifts: exp(S) in the place of exp(S - m), where the shift replaces m."""
     program = replace(program, shifts=find_shifts(program))
     reading = Reading(program, NormalForm())
     reading.run()

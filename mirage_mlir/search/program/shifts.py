@@ -1,14 +1,14 @@
 """
-Which values of a program may be shifted without a change of its results.
+Finds the values of a program that may be shifted without a change of its results.
 
-The largest element of a row is subtracted before exp so that exp stays within the range of
-floating-point numbers; the division by a sum of such exps makes up for it. Whether it does is one
-equality of normal forms: with every exp(S) multiplied by a free value c, all outputs must stay what
-they are. All shifts of a program are put in at once, so that the equality holds for any combination
-of them. Where the sum is over several exps (a row in two parts), c is the same for all of these.
+The row maximum is subtracted before exp, so that exp stays in the range of floating-point numbers;
+the division by a sum of such exps cancels it. Whether it does is one equality of normal forms: with
+every exp(S) multiplied by a free value c all outputs must stay equal. All shifts of a program are
+tested at once, so that the equality holds for any combination of them. Where a sum has several exps
+(a row in two parts), c is the same for all of them.
 
-The same is asked of a value that is added to an input before its variance is taken: which values
-of the program are the same with and without it.
+Likewise for a value that is added to an input before its variance is computed: which values of the
+program are the same with and without it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -156,7 +156,7 @@ def _averaged_inputs(program: Program) -> Iterator[Shift]:
 
 
 class _Shifted(Reading):
-    """A program with free values put in for shifts."""
+    """A program with free values in the place of shifts."""
 
     def __init__(self, program: Program, forms: NormalForm, shifts: Sequence[Shift]) -> None:
         super().__init__(program, forms, sized=True)
@@ -167,7 +167,7 @@ class _Shifted(Reading):
         return self.forms.add(value, self._value(number)) if number in self._free else value
 
     def undefined(self, number: int, node: Node) -> Poly:
-        """Another value with other shifts: of what is not defined, nothing stays the same."""
+        """A value that differs between shifts: nothing that is undefined stays equal."""
         return self.forms.input(f"undefined {number} {sorted(self._free)}", node.present)
 
     def exp(self, argument: int) -> Poly | None:
@@ -182,7 +182,7 @@ class _Shifted(Reading):
 
 
 class _Proof:
-    """Compares a program with shifted ones, in one store of normal forms."""
+    """Compares a program with its shifted versions, in one store of normal forms."""
 
     def __init__(self, program: Program, expansion: int) -> None:
         self.program = program
@@ -190,12 +190,12 @@ class _Proof:
         self.expected = self._values([])
 
     def holds(self, shifts: Sequence[Shift]) -> bool:
-        """Whether `shifts`, all at once, leave every output what it is."""
+        """Whether `shifts`, all at once, leave every output equal."""
         same = self.same(shifts)
         return all(output.node in same for output in self.program.outputs)
 
     def same(self, shifts: Sequence[Shift]) -> set[int]:
-        """The nodes that `shifts`, all at once, leave what they are."""
+        """The nodes that `shifts`, all at once, leave equal."""
         pairs = zip(self.expected, self._values(shifts), strict=True)
         return {number for number, (old, new) in enumerate(pairs) if old == new}
 

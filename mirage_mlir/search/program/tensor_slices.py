@@ -1,4 +1,4 @@
-"""Parts of tensors: of the arguments that a program reads, and of values side by side."""
+"""Slices of arguments, and tensors that are joined of several values."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,4 @@
-"""All values that a block can hold under one configuration, and the graphs in them."""
+"""
+Equality saturation: all values that a block can hold under one configuration, and graphs extracted
+from them.
+"""

@@ -1,4 +1,6 @@
-"""Structural configurations: which axes a kernel spreads over blocks, and which it loops over."""
+"""
+Structural configurations: the axes that a kernel spreads over blocks, and those that it loops over.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,7 +90,7 @@ def _loops(program: Program) -> list[tuple[str, ...]]:
 
 
 def _crowded_sides(program: Program) -> list[frozenset[str]]:
-    """The axes that an operand of a matmul has for itself, where they are two or more."""
+    """Groups of two or more axes that only one operand of a matmul has."""
     sides: dict[frozenset[str], None] = {}
     for node in program.nodes:
         if node.kind is Kind.MATMUL:

@@ -1,8 +1,9 @@
 """
-Graphs out of a hypergraph: one edge for each value that is needed, from the outputs backwards.
+Extracts graphs from a hypergraph: one edge for each value that is needed, from the outputs
+backwards.
 
-Branch and bound by a static weight: of the graphs that differ only in where scalars are applied,
-the lightest is kept; of those that differ in their products, sums and loads, the lightest few.
+Extraction is a branch and bound by static weights. Of graphs that differ only in where scalars are
+applied the lightest is kept; of those that differ in matmuls, sums and loads, the lightest few.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +40,7 @@ an extraction."""
 
 @dataclass(frozen=True)
 class Derivation:
-    """A graph: an edge for each value, values in an order in which operands come first."""
+    """A graph: one edge for each value; values are in an order in which operands come first."""
 
     values: tuple[int, ...]
     edges: tuple[Edge, ...]
@@ -115,10 +116,11 @@ class Extraction:
 
     def _prepare(self, value: int) -> None:
         """
-        What is known of the next value in topological order.
+        Prepare the next value in topological order.
 
-        Its choices, those of the lightest chains first; the weight of its lightest edge and of its
-        heaviest unavoidable chain; and the values that each of its graphs has.
+        For each value this notes its choices, those of the lightest chains first; the weight of its
+        lightest edge and of its heaviest unavoidable chain; and the values that each of its graphs
+        has.
         """
         choices: list[tuple[float, _Choice]] = []
         needed: Values = -1
@@ -170,7 +172,10 @@ class Extraction:
             del chosen[value]
 
     def _lower_bound(self, pending: Values) -> float:
-        """What `pending` values weigh at least: what all of their graphs have, or one chain."""
+        """
+        A lower bound on the weight of `pending` values: of what all of their graphs have, or of one
+        chain.
+        """
         if (known := self._least.get(pending)) is None:
             chain, needed = 0.0, 0
             for place in _places(pending):
@@ -194,7 +199,7 @@ class Extraction:
 
 
 def _places(values: Values) -> Iterator[int]:
-    """The places of a set of values, the last first."""
+    """The positions of a set of values, the last first."""
     while values:
         last = values.bit_length() - 1
         yield last

@@ -55,11 +55,11 @@ class Hypergraph:
         self._index: dict[Value, int] = {}
 
     def find(self, value: Value) -> int | None:
-        """The index of `value`, if it was found before."""
+        """The index of `value` if it is in the hypergraph, else None."""
         return self._index.get(value)
 
     def add(self, value: Value, edge: Edge) -> int:
-        """Note that `edge` computes `value`; its index."""
+        """Add an edge that computes `value`; returns the index of `value`."""
         index = self._index.get(value)
         if index is None:
             index = self._index[value] = len(self.values)

@@ -1,14 +1,14 @@
 """
-Ways to compute a value that its normal form does not show.
+Finds equal values with different normal forms.
 
-A product of two sums stays as it is in normal forms, so `(x + y) * (u + v)` is not seen to be
-`x * s + y * s` for s = u + v, which takes a product more. Here such products, if they have another
-form than any value, are told by their value in a finite field (`expr/fingerprint.py`): where it is
-that of a value of the hypergraph, an edge is added. All other values their forms tell.
+Normal forms keep a product of two sums as it is. So they do not show that `(x + y) * (u + v)` is `x
+* s + y * s` for s = u + v, which has one multiplication more. Such products are compared by their
+values in a finite field (`expr/fingerprint.py`): if the value is that of a value of the hypergraph,
+an edge is added.
 
-Values in fields know of cancellation (`a / b * b`), which would lead in circles. The hypergraph
-takes no edge whose operands need the value themselves: however a value is computed, its rank, the
-number of operations from the inputs, is above that of its operands.
+Values in fields know of cancellation (`a / b * b`), which could lead to cycles. The hypergraph
+takes no edge whose operands need the value itself: so the rank of a value, the number of operations
+from the inputs, is above that of its operands.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +26,9 @@ Key = tuple[Poly, Masks]
 
 
 def key_of(forms: NormalForm, form: Poly) -> Key | None:
-    """Equal for equal values; None where nothing can be said: of partial maxima and sums."""
+    """
+    A key that is equal for equal values; None for partial maxima and sums, of which it is unknown.
+    """
     terms = forms.monomials(form)
     masks = {monomial.masks for monomial, _ in terms}
     if len(masks) != 1 or form in forms.partial_maxima:
@@ -37,7 +39,7 @@ def key_of(forms: NormalForm, form: Poly) -> Key | None:
 
 
 class Interning:
-    """Adds the edges to the hypergraph of one configuration, which has all its values."""
+    """Adds such edges to the hypergraph of one configuration, which must have all its values."""
 
     def __init__(
         self,
@@ -117,7 +119,7 @@ class Interning:
         return axis if bits and max(sides) == 1 else None
 
     def _width(self, index: int, contracted: str) -> int:
-        """How many other axes a tile has."""
+        """The number of other axes of a tile."""
         bits = self.resident(self.graph.values[index].form)
         own = [axis for axis in bits if bits[axis] and axis != contracted]
         return len([axis for axis in own if axis not in self.configuration.single])
@@ -130,7 +132,7 @@ def intern_by_value(
     resident: Callable[[Poly], Mapping[str, int]],
 ) -> int:
     """
-    Add edges of products of sums to a hypergraph that has all its values; how many.
+    Adds such edges; returns their number.
 
     Args:
         algebra: of the program.

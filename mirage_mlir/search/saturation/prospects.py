@@ -1,8 +1,8 @@
 """
-What may be made of two forms, told at a glance: most pairs of values are parts of no output.
+A cheap filter for pairs of forms: most pairs are part of no output.
 
-A value of a graph is a part of a root (an output, or an argument of a function in one), so its
-terms are parts of terms of one root.
+A value of a graph is part of a root (an output, or an argument of a function in one), so its terms
+are parts of terms of one root.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,10 @@ from mirage_mlir.expr.normal_form import NormalForm
 
 @dataclass(frozen=True)
 class _Whereabouts:
-    """Where a form may be a part: roots, and terms of roots for each of its terms; as bit sets."""
+    """
+    The roots of which a form may be part, and for each of its terms the terms of roots; as bit
+    sets.
+    """
 
     roots: int
     terms: tuple[int, ...]
@@ -24,7 +27,7 @@ class _Whereabouts:
 
 
 class Prospects:
-    """Where in the roots of a program forms may be parts; answers are kept."""
+    """Finds the roots of which forms may be part; answers are remembered."""
 
     def __init__(self, forms: NormalForm, roots: Sequence[Poly]) -> None:
         self.forms = forms
@@ -34,7 +37,7 @@ class Prospects:
         self._places: dict[Poly, _Whereabouts] = {}
 
     def share_a_root(self, a: Poly, b: Poly) -> bool:
-        """Whether a sum of forms is not ruled out at a glance."""
+        """Whether a sum of forms may be part of a root."""
         return bool(self._whereabouts(a).roots & self._whereabouts(b).roots)
 
     @cached_property
@@ -48,9 +51,9 @@ class Prospects:
 
     def may_multiply(self, a: Poly, b: Poly) -> bool:
         """
-        Whether a product of forms, or a sum of it over an axis, is not ruled out at a glance.
+        Whether a product of forms, or a sum of it over an axis, may be part of a root.
 
-        The factors of each of its terms are factors of one term of a root.
+        The factors of each of its terms must be factors of one term of a root.
         """
         if (known := self._products.get((a, b))) is None:
             known = self._products[a, b] = self._may_multiply(a, b)

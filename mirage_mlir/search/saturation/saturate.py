@@ -1,9 +1,9 @@
 """
-All values that a block can hold under one configuration.
+Computes all values that a block can hold under one configuration.
 
-From the tiles of the inputs on, every operation is applied to every value or pair of values, and
-what is no sub-expression of the outputs is dropped at once (the closure is a hash index). This
-ends, for the closure is finite. Sizes play no part.
+Starting from the tiles of the inputs, every operation is applied to every value or pair of values.
+What is no sub-expression of an output is dropped at once (the closure is a hash index). This ends
+because the closure is finite. Tile sizes play no part.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ whose sums can be regrouped in hundreds of ways, have more, and each pair of val
 
 @dataclass(frozen=True)
 class _Tile:
-    """What a block holds of a value."""
+    """The part of a value that a block holds."""
 
     bits: Bits
     held: frozenset[str]
@@ -66,10 +66,9 @@ class Saturation:
 
     def run(self) -> Hypergraph:
         """
-        The hypergraph of everything that can be computed and may be of use.
+        The hypergraph of all values that can be computed and may be of use.
 
-        First come the values of the program as it is written, so that what is left out of a large
-        hypergraph is not that.
+        Values of the program as written come first, so that a limit on the size does not cut these.
         """
         self._add_sources()
         self._combine(0)
@@ -83,7 +82,7 @@ class Saturation:
         return self.graph
 
     def _combine(self, first: int) -> None:
-        """Apply everything to the values from `first` on, and to those that come of it."""
+        """Apply all operations to the values from `first` on, and to all values that result."""
         current = first
         while current < len(self.graph.values) and not self._over():
             self._unary(current)
@@ -154,7 +153,9 @@ class Saturation:
             self._accumulate(index)
 
     def _may_sum(self, axis: str) -> bool:
-        """Whether a block may sum over its part of `axis`: others have parts only of open sums."""
+        """
+        Whether a block may sum over its part of `axis`: partial sums are allowed of open sums only.
+        """
         return axis not in self.configuration.grid or axis in self.algebra.program.open_sums
 
     def _reduce(self, index: int, axis: str, bits: int) -> None:
@@ -225,7 +226,7 @@ class Saturation:
         self._matmuls(a, b, stage, shared)
 
     def _matmuls(self, a: int, b: int, stage: Stage, shared: list[str]) -> None:
-        """Products of two tiles that share the axis summed over and nothing else of any width."""
+        """Matmuls of two tiles that share the summed axis and otherwise only axes of width one."""
         left, right = self.graph.values[a], self.graph.values[b]
         wide = [axis for axis in shared if not self._single(axis)]
         if a == b or len(wide) != 1:

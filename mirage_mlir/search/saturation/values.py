@@ -1,4 +1,4 @@
-"""The values of a program as normal forms, and what all configurations of it share."""
+"""The values of a program as normal forms, and all that its configurations share."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
@@ -35,10 +35,10 @@ UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 @dataclass
 class Algebra:
     """
-    What all configurations of one program share: forms, closure and remembered results.
+    All that the configurations of one program share: forms, the closure, and remembered results.
 
-    `sources` are the forms of the inputs; `functions` the operators behind the names of functions
-    in forms. The closure is made when it is asked for: to bound a kernel from below takes none.
+    `sources` are the forms of the inputs, `functions` the operators behind the names of functions
+    in forms. The closure is computed when it is first asked for: lower bounds do without it.
     """
 
     program: Program
@@ -142,8 +142,8 @@ class Algebra:
         """
         Values of the program that are no sub-expressions of its outputs.
 
-        A factor of all terms of an output, as in r (a + b - c), is no longer seen once it is
-        multiplied out: what the program multiplies by it has no place in the output.
+        A factor of all terms of an output, as in r (a + b - c), disappears when it is multiplied
+        out: values that the program multiplies by it are no part of the output.
         """
         return frozenset(value for value in self.values if not self.closure.has(value))
 
@@ -161,7 +161,7 @@ class Algebra:
 
     @cached_property
     def prospects(self) -> Prospects:
-        """Where in the outputs forms may be parts."""
+        """The filter for pairs of forms."""
         return Prospects(self.forms, self.closure.roots)
 
     @cached_property
@@ -185,7 +185,7 @@ class Algebra:
         return names
 
     def _note_read_and_summed(self) -> None:
-        """Find `read` and `summed`: walk the outputs, however deep inside functions."""
+        """Sets `read` and `summed` by walking the outputs, however deep inside functions."""
         pending = [form for form in self.outputs if form is not None]
         seen: set[Poly] = set()
         names: set[Input] = set()
@@ -246,7 +246,7 @@ class Algebra:
         )
 
     def function_named(self, name: str) -> Operator:
-        """The operator behind a function's name; laws bring in some that the program lacks."""
+        """The operator behind a function's name; laws introduce some that the program lacks."""
         return self.functions.get(name, Operator(name))
 
     def tile_axes(self, form: Poly) -> tuple[str, ...]:
@@ -258,19 +258,19 @@ class Algebra:
         return form in self._own or self.forms.is_partial(form)
 
     def wanted(self, form: Poly | None) -> Poly | None:
-        """`form` when an output may be made from it."""
+        """`form` if it may be part of an output, else None."""
         self.tried += 1
         if form is None or self.closure.has(form):
             return form
         return form if self.as_written and form in self._hidden else None
 
     def may_sum_product(self, a: Poly, b: Poly, axis: str) -> bool:
-        """Whether a sum over a product is not ruled out at a glance."""
+        """Whether a sum over a product may be part of a root."""
         written = self.as_written and (frozenset((a, b)), axis) in self.written_sums
         return written or self.prospects.may_multiply(a, b)
 
     def sum_of(self, forms: Collection[Poly], axis: str, bits: int) -> Poly | None:
-        """What is wanted of a sum of a form, or of the product of two, over bits of an axis."""
+        """The wanted sum of a form, or of the product of two, over bits of an axis; else None."""
         first, *others = forms
         for other in others:
             first = self.forms.mul(first, other)
@@ -300,11 +300,11 @@ class Algebra:
         return self._pairs[a, b]
 
     def fruitless(self, a: Poly) -> set[Poly]:
-        """The forms of which it is known that nothing is made of them and `a`, in any order."""
+        """The forms that are known to give nothing together with `a`, in any order."""
         return self._fruitless.setdefault(a, set())
 
     def note_fruitless(self, a: Poly, b: Poly) -> None:
-        """Remember two forms if nothing is made of them."""
+        """Remember that two forms give nothing together."""
         if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
             return
         if not self.prospects.may_multiply(a, b):
@@ -343,7 +343,7 @@ def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
 def _constants(
     program: Program, forms: NormalForm, closure: Closure
 ) -> tuple[tuple[Poly, Fraction], ...]:
-    """The scalars of the closure, and roots that are numbers: what x - x and x / x came to."""
+    """The scalars of the closure, and roots that are numbers, such as x - x and x / x."""
     found = {one.poly: _value(one, program) for one in closure.constants}
     for root in closure.roots:
         if (number := forms.constant_value(root)) is not None:

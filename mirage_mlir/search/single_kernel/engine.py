@@ -1,9 +1,9 @@
 """
-The search for one-kernel graphs, start to end, within a time limit.
+Searches for graphs of one kernel, within a time limit.
 
-Configurations are independent of each other: each is saturated, its lightest graphs are costed on
-a coarse set of tile sizes, and the best of all configurations are costed again on a fine one. All
-choices are made in a fixed order, so that every run that is not cut by time gives the same result.
+Configurations are searched one by one: each is saturated, its lightest graphs are costed on coarse
+tile sizes, and the best graphs of all configurations are costed again on fine ones. All choices are
+made in a fixed order, so that every run that no time limit cuts gives the same result.
 """
 
 from collections.abc import Sequence
@@ -32,6 +32,7 @@ from mirage_mlir.search.saturation.values import Algebra
 from mirage_mlir.search.single_kernel.found import Bounded, Explored, Found
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.single_kernel.tile_sizes import TileSizes
+from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
 
 GRAPHS_PER_CONFIGURATION = 24
@@ -105,16 +106,21 @@ class Search(TileSizes):
         if expands and not self.limits.expired():
             self._explore_all(looped, EXPANDED, len(configurations))
         found = self._refine(self._found)
-        return found if self.limits.varied else found[: self.limits.candidates]
+        return found if self.limits.varied else self._kept(found)
 
     def refined(self) -> list[BlockGraph]:
-        """What a first look found, with the best of all tile sizes."""
+        """The graphs of an earlier, coarse search, each with its best tile sizes."""
         self.limits = replace(self.limits, coarse=False)
-        return self._refine(self._found)[: self.limits.candidates]
+        return self._kept(self._refine(self._found))
+
+    def _kept(self, found: Sequence[BlockGraph]) -> list[BlockGraph]:
+        if self.limits.coarse:
+            return [*found[: self.limits.candidates]]
+        return spread(found, self.limits.candidates, str, lambda graph: graph.seconds)
 
     @property
     def _cutoff(self) -> float:
-        """What a graph may take that would be kept."""
+        """The time above which a graph would not be kept."""
         kept = KEPT_COARSE if self.limits.coarse else REFINED
         slowest = self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
         return min(slowest, self.bound)
@@ -133,12 +139,12 @@ class Search(TileSizes):
         as_written: bool = False,
     ) -> None:
         """
-        Look for graphs of `configurations`, with products of sums up to a size multiplied out.
+        Search `configurations`; products of sums with up to so many terms are multiplied out.
 
-        With `as_written` also for those in which the program's own values are no sub-expressions
-        of its outputs, as those of gradients often are.
-        Those come first whose lower bounds are lowest; where a bound is above the times of all
-        that is kept, there is nothing more to find.
+        With `as_written`, values of the program are admitted, too, that are no sub-expressions of
+        its outputs; gradients often have such values. Configurations come in the order of their
+        lower bounds. The search ends at the first whose bound is above the times of all graphs that
+        are kept.
         """
         report = self.report
         with report.phase("normal forms"):
@@ -166,7 +172,7 @@ class Search(TileSizes):
         report.tried += self.algebra.tried
 
     def _least(self, configuration: Configuration) -> float:
-        """What each graph of a configuration takes at least on coarse tile sizes."""
+        """A lower bound on the time of every graph of a configuration, on coarse tile sizes."""
         mesh = self._mesh(configuration, self._share_counts(configuration), fine=False)
         bounds = least_seconds_of_loads(
             self.program, self.algebra, configuration, self.target, mesh
@@ -174,7 +180,7 @@ class Search(TileSizes):
         return float(bounds.min(initial=np.inf))
 
     def _explore(self, configuration: Configuration, order: int) -> None:
-        """Look for graphs of one configuration with their times on coarse tile sizes."""
+        """Search one configuration, and cost its graphs on coarse tile sizes."""
         report = self.report
         with report.phase("saturation"):
             saturation = Saturation(self.algebra, configuration, self.limits.expired)
@@ -215,7 +221,7 @@ class Search(TileSizes):
         return Bounded(mesh, least_seconds_of_graphs(tiling, goals))
 
     def _goals(self, graph: Hypergraph, configuration: Configuration) -> list[int] | None:
-        """The values to store: each output once the loop is over, or in each iteration a tile."""
+        """The values to store: each output behind the loop, or a tile of it in each iteration."""
         goals: list[int] = []
         loop = configuration.loop
         for form, output in zip(self.algebra.outputs, self.program.computed, strict=True):

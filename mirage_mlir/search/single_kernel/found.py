@@ -1,4 +1,4 @@
-"""What a search of one kernel has found so far, and which of its tile sizes are worth keeping."""
+"""Graphs that a search of one kernel has found, and the tile sizes worth costing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from mirage_mlir.search.saturation.values import Algebra
 
 @dataclass(frozen=True)
 class Found:
-    """One graph of one configuration, with its best modelled time so far."""
+    """A graph of one configuration, with its best modelled time so far."""
 
     seconds: float
     order: tuple[int, int]
@@ -27,7 +27,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Bounded:
-    """Tile sizes, with lower bounds on the times of all graphs."""
+    """Tile sizes with a lower bound on the time of every graph."""
 
     mesh: Mesh
     seconds: Array
@@ -38,11 +38,11 @@ class Bounded:
         return float(self.seconds.min(initial=np.inf))
 
     def count(self, most: float) -> int:
-        """How many bounds are not above `most`."""
+        """The number of tile sizes whose bounds are at most `most`."""
         return int(np.count_nonzero(self.seconds <= most))
 
     def within(self, most: float) -> "Bounded":
-        """Those tile sizes whose bounds are not above `most`, and finite."""
+        """The tile sizes whose bounds are finite and at most `most`."""
         kept = (self.seconds <= most) & np.isfinite(self.seconds)
         return Bounded(self.mesh.where(kept), self.seconds[kept])
 
@@ -50,7 +50,7 @@ class Bounded:
 @dataclass
 class Explored:
     """
-    The hypergraphs of a program, products of sums not multiplied out: for who wants more of them.
+    The hypergraphs of a program in which no product of sums is multiplied out, for later searches.
     """
 
     algebra: Algebra
@@ -59,8 +59,8 @@ class Explored:
 
 def different(ordered: Sequence[int], mesh: Mesh) -> list[int]:
     """
-    The fastest of `ordered` that differ by much: what the model gets wrong about one, it gets
-    wrong about its neighbours.
+    The fastest of `ordered` that are structurally different: a model that is wrong about one graph
+    is wrong about its neighbours, too.
     """
     places = np.array(ordered, dtype=np.int64)
     cut = np.round(np.log2(mesh.shares[places]))

@@ -1,4 +1,4 @@
-"""The best tile sizes of graphs that a search found."""
+"""Finds the best tile sizes of graphs."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ product of few columns in fewer blocks takes up to twice as long alone."""
 
 
 class TileSizes:
-    """Looks for tile sizes of graphs of one program."""
+    """Finds tile sizes of graphs of one program."""
 
     def __init__(
         self, program: Program, target: Target, limits: Limits, report: SearchReport
@@ -62,9 +62,10 @@ class TileSizes:
         self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
     ) -> list[int]:
         """
-        Numbers of blocks that may share the loop: 1 alone where an output does not depend on it.
+        The numbers of blocks that may share a loop; only 1 where an output does not depend on the
+        loop.
 
-        Each block would store such an output, which only one may.
+        Only one of them may store such an output.
         """
         if any(graph.values[goal].stage is not Stage.POST for goal in goals):
             return [1]
@@ -78,7 +79,7 @@ class TileSizes:
         return instantiate(self.program, configuration, self.target, shares, fine=fine, parts=parts)
 
     def _refine(self, found: Sequence[Found]) -> list[BlockGraph]:
-        """The graphs with the best of all tile sizes."""
+        """The graphs, each with its best tile sizes."""
         candidates: list[BlockGraph] = []
         with self.report.phase("costing"):
             for one in found:
@@ -102,7 +103,7 @@ class TileSizes:
 
     def _graphs(self, one: Found, mesh: Mesh) -> tuple[list[BlockGraph], float]:
         """
-        A graph with its best tile sizes, and the time up to which these are all that are wanted.
+        A graph with its best tile sizes, and the time up to which no other tile sizes are wanted.
 
         The time is infinite where not enough tile sizes fit.
         """

@@ -1,1 +1,1 @@
-"""Shifts that keep the numbers of a found graph in the range of floating-point numbers."""
+"""Numerical stability of found graphs: row maxima and first elements are subtracted, as shifts."""

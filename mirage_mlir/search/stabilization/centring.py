@@ -1,13 +1,12 @@
 """
-Which operations of a found graph are to read inputs minus the first element of each row.
+Decides which operations of a found graph read inputs minus the first element of each row.
 
-A variance as a difference of two sums, the mean of squares and the square of the mean, loses what
-the squares have in common; of x - c, c any element of the row, they have little. Every operation
-can be computed from x or from x - c, and where the value is the same (`Algebra.centred`), what
-follows need not care. So each such value is computed from x - c if products are formed on the way
-to it, from x itself if not. A product of the tensor core that takes what the program narrows to its
-type (x as it is in memory, or x + r) is no such product: that is exact there, and less c it would
-be rounded once more, and could be larger.
+A variance computed as the mean of squares minus the square of the mean cancels. With x - c in the
+place of x, where c is an element of the row, little cancels. Every operation can be computed from x
+or from x - c. Where its value is the same either way (`Algebra.centred`), it does not matter to
+what follows. Such a value is computed from x - c if products are formed on the way to it, else from
+x. MMAs of what the program narrows to the operands' type (x as it is in memory, or x + r) are no
+such products: they are exact there, while x - c would be rounded once more, and could be larger.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from mirage_mlir.search.saturation.values import Algebra
 
 
 class Centring:
-    """The choice for each operation of a graph."""
+    """Chooses for each operation of a graph whether it is computed from x or from x - c."""
 
     def __init__(self, algebra: Algebra, graph: BlockGraph) -> None:
         self._algebra = algebra
@@ -40,7 +39,7 @@ class Centring:
             self._add(number, operation)
 
     def load(self, number: int) -> Shift | None:
-        """The shift of a loaded input."""
+        """The shift of a loaded input; None without one."""
         return self._loads.get(number)
 
     def depends(self, number: int) -> bool:
@@ -48,11 +47,11 @@ class Centring:
         return bool(self._shifts[number])
 
     def is_same(self, number: int) -> bool:
-        """Whether an operation gives the same in both ways."""
+        """Whether an operation has the same value from x and from x - c."""
         return self._same[number]
 
     def shifted(self, number: int, wanted: bool) -> bool:
-        """Whether to compute an operation from shifted inputs where its user is or is not."""
+        """Whether to compute an operation from x - c, given whether its user is."""
         if not self._shifts[number]:
             return False
         return self._multiplied[number] if self._same[number] else wanted
@@ -69,7 +68,9 @@ class Centring:
         self._multiplied.append(before or any(self._products(operation, open_)))
 
     def _products(self, operation: BlockOperation, operands: list[int]) -> Iterator[bool]:
-        """For each of `operands` whether a product with it loses what x - c would keep."""
+        """
+        For each of `operands` whether a product with it cancels unless it is computed from x - c.
+        """
         if operation.kind not in (Kind.MUL, Kind.MATMUL):
             return
         others = [self._operations[operand] for operand in operation.operands]
@@ -82,5 +83,5 @@ class Centring:
             yield along and not exact
 
     def _is_exact(self, operation: BlockOperation) -> bool:
-        """Whether a tensor core multiplies what the program has narrowed to its type anyway."""
+        """Whether an MMA multiplies what the program itself has narrowed to the operands' type."""
         return operation.form is not None and self._algebra.narrowing.has(operation.form)

@@ -1,9 +1,9 @@
 """
-How often the values of a found graph contain the factor that a shift of exp brings in.
+Computes which power of a row maximum's factor each value of a found graph contains: its degree.
 
-With exp(S - m) in place of exp(S) a value is multiplied by exp(-m) to some power, its degree: in a
-product degrees add up, in a sum they must be equal, and what is summed along an axis must have the
-same m for all its terms.
+With exp(S - m) in the place of exp(S) a value is multiplied by exp(-m) to some power. The degree of
+a product is the sum of its operands' degrees. Operands of a sum must have equal degrees, and all
+terms of a sum along an axis the same m.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ EXP = Function("exp")
 
 
 class UnstableError(Exception):
-    """A graph that cannot be shifted as a whole; the text says what is in the way."""
+    """A graph that no row maximum keeps in range; the text says why."""
 
 
 def named(operation: BlockOperation) -> str:
@@ -30,7 +30,7 @@ def named(operation: BlockOperation) -> str:
 
 
 class Degrees:
-    """The degrees of a graph's operations, and where its exps are."""
+    """The degrees of all operations of a graph, and its exps."""
 
     def __init__(self, algebra: Algebra, graph: BlockGraph) -> None:
         """
@@ -69,11 +69,11 @@ class Degrees:
             self._of.append(self._degrees_of(number, operation))
 
     def __getitem__(self, number: int) -> Mapping[Group, int]:
-        """Of an operation; shifts of degree 0 are left out."""
+        """The degrees of an operation; shifts of degree 0 are left out."""
         return self._of[number]
 
     def members(self, group: Group) -> Iterator[int]:
-        """The exps that a shift belongs to."""
+        """The exps that a shift keeps in range."""
         return (number for number, shift in self.exps.items() if shift.group == group)
 
     def _shift_of(self, operation: BlockOperation) -> Shift | None:
@@ -123,7 +123,8 @@ class Degrees:
         self, operation: BlockOperation, degrees: Mapping[Group, int]
     ) -> Mapping[Group, int]:
         """
-        Of a sum over iterations: one value at most may change with them, and be a factor once.
+        The degrees of a sum over iterations: its row maximum may change with them if the degree is
+        one.
         """
         changing = [group for group in degrees if group in self.changing]
         if len(changing) > 1 or any(degrees[group] != 1 for group in changing):

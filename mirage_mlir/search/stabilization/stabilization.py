@@ -1,14 +1,14 @@
 """
-Found graphs with the shifts that keep their numbers in the range of floating-point numbers.
+Rewrites found graphs so that their numbers stay in the range of floating-point numbers.
 
-The search knows no maximum of a softmax: exp(S) stands for itself there. Here exp(S) becomes
-exp(S - m), m the largest element that the tile has of a row, and what contains exp(-m) is seen
-through (`degrees.py`). What a loop adds up is brought from the maximum of each iteration to that of
-all iterations (`rescale`), and is relative to that after the loop. What is stored does not depend
-on any maximum, or the maximum is stored beside it. Milakov and Gimelshein, "Online normalizer
-calculation for softmax" (2018), is the case of one sum.
+The search knows no row maximum: it computes exp(S). Here exp(S) becomes exp(S - m), with m the
+largest element of the row within the tile, and values that contain the factor exp(-m) are tracked
+by their degrees (`degrees.py`). Sums over iterations are rescaled from the maximum of each
+iteration to that of all (`rescale`). What is stored contains no such factor, or the maximum is
+stored beside it. With a single sum this is the online softmax of Milakov and Gimelshein, "Online
+normalizer calculation for softmax" (2018).
 
-Of inputs whose variance is taken the first element of each row is subtracted (`centring.py`).
+Of inputs whose variance is computed the first element of each row is subtracted (`centring.py`).
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LEAST = Fraction(-(1 << 127))
 
 def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph:
     """
-    `graph` with the shifts of its program put in.
+    `graph` with the shifts that its program admits.
 
     Args:
         program: what the graph computes; it says which maxima are stored.
@@ -48,10 +48,10 @@ def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGr
 
 class _Stabilizer:
     """
-    Writes the operations of one graph anew, each when it is first needed.
+    Rewrites the operations of one graph, each when it is first needed.
 
-    An operation may be needed from shifted inputs and from inputs as they are; and one that comes
-    before the loop, relative to a maximum that is known after it only.
+    An operation may be needed from shifted and from unshifted inputs. One that comes before the
+    loop may be needed relative to a maximum that is known only after it.
     """
 
     def __init__(self, program: Program, algebra: Algebra, graph: BlockGraph) -> None:
@@ -71,7 +71,7 @@ class _Stabilizer:
 
     def run(self) -> BlockGraph:
         """
-        The new graph.
+        The rewritten graph.
 
         Raises:
             UnstableError: the maxima of some exps cannot be one.
@@ -91,21 +91,23 @@ class _Stabilizer:
         )
 
     def _rank(self, number: int) -> tuple[int, int]:
-        """Loads come first, in the order of the inputs, the rest by stage."""
+        """Sorts loads to the front, in the order of the inputs, and all others by stage."""
         operation = self.operations[number]
         if operation.kind is Kind.INPUT:
             return -1, operation.source
         return operation.stage, 0
 
     def _is_mixed(self, exp: int) -> bool:
-        """Whether the maximum of an exp's argument would depend on how inputs are read."""
+        """Whether the maximum of an exp's argument would depend on whether inputs are shifted."""
         (argument,) = self.graph.operations[exp].operands
         return self.centring.depends(argument) and not self.centring.is_same(argument)
 
     # Outputs
 
     def _stored(self, output: Output, number: int) -> int:
-        """The operation that an output stores, relative to no maximum or to one beside it."""
+        """
+        The operation that an output stores: relative to no maximum, or to one that is stored, too.
+        """
         for group, degree in self.degrees[number].items():
             if degree != 1 or not self._is_stored(group, output.partial):
                 reason = "is stored relative to a maximum that is not stored beside it"
@@ -136,7 +138,7 @@ class _Stabilizer:
         return len(self.operations) - 1
 
     def _copy(self, number: int, user: Stage, *, shifted: bool) -> int:
-        """The new operation for an old one, for a use at a stage."""
+        """The rewritten operation of an old one, for a user at some stage."""
         shifted = self.centred and self.centring.shifted(number, shifted)
         stage = self._stage(number, user)
         key = number, shifted, stage
@@ -145,7 +147,7 @@ class _Stabilizer:
         return self._known[key]
 
     def _stage(self, number: int, user: Stage) -> Stage:
-        """When it is computed: when the maxima that it is relative to are those of its user."""
+        """The stage of the rewritten operation: that at which the maxima of its user are known."""
         own = self.graph.operations[number].stage
         if own is not Stage.INVARIANT or self.degrees.late.isdisjoint(self.degrees[number]):
             return own
@@ -171,9 +173,7 @@ class _Stabilizer:
         return self._append(copy)
 
     def _rescaled(self, total: BlockOperation, group: Group) -> int:
-        """
-        A sum over iterations, brought to the maximum of all iterations, and of what is not in them.
-        """
+        """A sum over iterations, rescaled to the maximum of all of them."""
         iteration = self._maximum(group, Stage.LOOP)
         place = self._append(replace(total, rescale=iteration))
         if all(self._stage_of(member) is Stage.LOOP for member in self.degrees.members(group)):
@@ -193,7 +193,7 @@ class _Stabilizer:
     # Maxima
 
     def _shifted(self, exp: BlockOperation, group: Group, stage: Stage) -> int:
-        """exp(S - m)."""
+        """exp(S - m) for an exp(S)."""
         argument = self._copy(exp.operands[0], stage, shifted=False)
         return self._exp(argument, self._maximum(group, stage), stage)
 
@@ -203,7 +203,7 @@ class _Stabilizer:
         return self._append(BlockOperation(Kind.FUNCTION, (difference,), stage, axes, function=EXP))
 
     def _maximum(self, group: Group, stage: Stage) -> int:
-        """The value that a shift subtracts at a stage: the largest of what is known by then."""
+        """The row maximum that is subtracted at a stage, as far as it is known by then."""
         if (group, stage) not in self._maxima:
             self._maxima[group, stage] = self._computed_maximum(group, stage)
         return self._maxima[group, stage]
@@ -223,7 +223,7 @@ class _Stabilizer:
         return largest
 
     def _over_iterations(self, group: Group) -> int:
-        """The maximum of all iterations."""
+        """The maximum over all iterations."""
         if group not in self._totals:
             iteration = self._maximum(group, Stage.LOOP)
             axes = self.operations[iteration].axes
@@ -232,7 +232,7 @@ class _Stabilizer:
         return self._totals[group]
 
     def _largest(self, exp: int) -> int:
-        """The maximum of what a tile has of the argument of an exp."""
+        """The maximum of the exp's argument within a tile."""
         operation = self.graph.operations[exp]
         largest = self._copy(operation.operands[0], operation.stage, shifted=False)
         axes = operation.axes
@@ -250,10 +250,10 @@ class _Stabilizer:
 
     def _may_be_masked(self, exp: int) -> bool:
         """
-        Whether all that a tile has of a row may be minus infinity, and not all of the row.
+        Whether a tile may have nothing but minus infinity of a row whose other elements are finite.
 
-        A mask is added to scores as numbers of an input. The maximum of nothing else could not be
-        subtracted: infinity less infinity is no number.
+        Masks are inputs that are added to scores. The maximum of such a part cannot be subtracted:
+        infinity minus infinity is not a number.
         """
         group = self.degrees.exps[exp].group
         if self._stage_of(exp) is not Stage.LOOP and not self._is_stored_at_all(group):
@@ -275,7 +275,7 @@ class _Stabilizer:
     # Inputs
 
     def _centred(self, number: int, load: BlockOperation, shift: Shift) -> int:
-        """A loaded tile minus its first element, which lies in another tile as a rule."""
+        """A loaded tile minus the first element of each row, which is usually in another tile."""
         (axis,) = shift.axes
         axes = tuple(other for other in load.axes if other != axis)
         present = self.algebra.program.inputs[load.source].axes
@@ -287,7 +287,7 @@ class _Stabilizer:
 
 
 def _renumbered(operation: BlockOperation, place: Mapping[int, int]) -> BlockOperation:
-    """The operation with the new numbers of those that it names."""
+    """The operation with new numbers of its operands."""
     rescale = None if operation.rescale is None else place[operation.rescale]
     operands = tuple(place[operand] for operand in operation.operands)
     return replace(operation, operands=operands, rescale=rescale)

@@ -9,8 +9,16 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<4x8xf16>) {
 // -----
 
 func.func @f(%a: tensor<4x?xf32>) {
-  // expected-error @below {{'stablehlo.abs' op a value has dim 1 of unknown size; shapes are static here}}
-  %c = "stablehlo.abs"(%a) : (tensor<4x?xf32>) -> tensor<4x?xf32>
+  // expected-error @below {{'stablehlo.abs' op gives elements of type f16 for f32}}
+  %c = "stablehlo.abs"(%a) : (tensor<4x?xf32>) -> tensor<4x?xf16>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xcomplex<f32>>) {
+  // expected-error @below {{'stablehlo.abs' op gives elements of type complex<f32> for complex<f32>}}
+  %c = "stablehlo.abs"(%a) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   func.return
 }
 

@@ -17,12 +17,14 @@ func.func @schedule() {
   threadblock.barrier pending 0 async_proxy_fence
   // CHECK-NEXT: threadblock.barrier cluster{{$}}
   threadblock.barrier cluster
-  // CHECK-NEXT: threadblock.await_previous_grid{{$}}
-  threadblock.await_previous_grid
+  // CHECK-NEXT: threadblock.clear_padding{{$}}
+  threadblock.clear_padding
   // CHECK-NEXT: threadblock.issue_copies %a : !threadblock.tile<16x64xf32>{{$}}
   threadblock.issue_copies %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.issue_copies iteration 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
   threadblock.issue_copies iteration 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.issue_copies iteration 0 uncommitted %m : !threadblock.tile<16x1xf32>{{$}}
+  threadblock.issue_copies iteration 0 uncommitted %m : !threadblock.tile<16x1xf32>
   // CHECK-NEXT: threadblock.issue_copies ahead 2 %a : !threadblock.tile<16x64xf32>{{$}}
   threadblock.issue_copies ahead 2 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.issue_copies ahead 2{{$}}
@@ -39,10 +41,18 @@ func.func @schedule() {
   threadblock.release_tiles behind 1 async_proxy_fence %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.fill_buffers iterations 7 at_start 3 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
   threadblock.fill_buffers iterations 7 at_start 3 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.fill_buffers iterations 7 %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.fill_buffers iterations 7 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.refill_buffers ahead 6 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
   threadblock.refill_buffers ahead 6 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
   // CHECK-NEXT: threadblock.await_release %a : !threadblock.tile<16x64xf32>{{$}}
   threadblock.await_release %a : !threadblock.tile<16x64xf32>
+  // CHECK-NEXT: threadblock.continue_with "last_block"{{$}}
+  threadblock.continue_with "last_block"
+  // CHECK-NEXT: threadblock.arrive_cluster{{$}}
+  threadblock.arrive_cluster
+  // CHECK-NEXT: threadblock.await_cluster{{$}}
+  threadblock.await_cluster
   // CHECK-NEXT: threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   threadblock.store_partial_sum 0 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.store_partial_sum 1 %a rescale %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>

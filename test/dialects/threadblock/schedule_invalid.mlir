@@ -22,6 +22,11 @@ threadblock.fill_buffers iterations 2 at_start 3 %x : !threadblock.tile<16x64xf1
 
 // -----
 
+// expected-error @+1 {{is with "second_block", which is none of "cluster", "first_block", "last_block"}}
+threadblock.continue_with "second_block"
+
+// -----
+
 func.func @unknown_section(%x: tensor<64xf32>) {
   %y = kernel.graph_defined ins(%x) grid [1] {
   ^bb0(%a: tensor<64xf32>):

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mirage_mlir as mi
@@ -64,3 +65,33 @@ def test_what_is_no_graph() -> None:
     superoptimize: Any = mi.superoptimize
     with pytest.raises(TypeError, match="superoptimize takes a graph, not int"):
         superoptimize(3)
+
+
+def test_what_mirage_has() -> None:
+    """Its keywords and names, each with what is there instead."""
+    graph = mi.new_kernel_graph("f")
+    x = graph.new_input(dims=(4, 8), strides=(8, 1), dtype=mi.float32)
+    message = (
+        r"strides \(1, 4\) are not those of a dense tensor of dims \(4, 8\), \(8, 1\): declare"
+    )
+    with pytest.raises(ValueError, match=message):
+        graph.new_input(dims=(4, 8), strides=(1, 4))
+    graph.mark_output(x + 1)
+    kernel = graph.superoptimize()
+    with pytest.raises(TypeError, match="takes no keyword 'stream': kernels run on the current"):
+        kernel(np.ones((4, 8), np.float32), stream=0)
+    with pytest.raises(TypeError, match="takes no keyword 'x': there are inputs, out and copy"):
+        kernel(x=np.ones((4, 8), np.float32))
+    package: Any = mi
+    with pytest.raises(AttributeError, match="'set_gpu_device_id': kernels run on the device of"):
+        package.set_gpu_device_id(0)
+
+
+def test_operands_that_are_no_tensors() -> None:
+    graph = mi.new_kernel_graph("f")
+    x, y = (graph.new_input(dims=(8,), dtype=mi.float32) for _ in range(2))
+    equal: Any = x == y
+    with pytest.raises(TypeError, match=r"not bool: == and != compare objects, and graph\.compare"):
+        graph.where(equal, x, y)
+    with pytest.raises(ValueError, match="T swaps the last two dimensions, and <Tensor 8xf32> has"):
+        _ = x.T

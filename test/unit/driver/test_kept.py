@@ -177,3 +177,47 @@ def test_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cache_main.main(["lists"])
     assert ended.value.code == 2
+
+
+def test_export_says_what_it_leaves_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, a file of no entry was written without a word."""
+    for columns in (8, 16):
+        graph_of(columns).superoptimize(compile_for=CHIP)
+    first, second = sorted(folder.glob(f"*{ARTIFACT}"))
+    file = folder.parent / "exported.zip"
+    assert cache_main.main(["export", str(file), "xyz"]) == 1
+    message = "mirage-cache: error: there is no entry whose key begins with 'xyz'\n"
+    assert capsys.readouterr().err == message
+    assert not file.exists()
+    first.write_bytes(first.read_bytes()[:-100])
+    assert cache_main.main(["export", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == f"mirage-cache: warning: left out {first.name}: it is damaged\n"
+    assert ": 1 entry, " in printed.out
+    assert cache_main.main(["export", str(file), second.name[:8]]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_size_that_is_no_number(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRAGE_CACHE_BYTES", "2G")
+    with pytest.raises(ValueError, match="MIRAGE_CACHE_BYTES is a number of bytes, not '2G'"):
+        graph_of().superoptimize(compile_for=CHIP)
+    assert cache_main.main(["stats"]) == 1
+
+
+def test_what_a_later_process_loads(folder: Path) -> None:
+    """A kept kernel that is interpreted: dialects and compiler that it does not need take long."""
+    program = (
+        PROGRAM
+        + """
+import numpy
+kernel(numpy.ones((4, 8), numpy.float16))
+slow = ("xdsl.dialects.llvm", "xdsl.dialects.gpu", "xdsl.dialects.arith", "mirage_mlir.search")
+print(*(name for name in sys.modules if name.startswith(slow)))
+"""
+    )
+    graph_of().superoptimize(compile_for=CHIP)
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "MIRAGE_CACHE_DIR": str(folder)}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "loaded\n\n"

@@ -1,5 +1,7 @@
 """Calls with tensors of torch and jax in host memory: interpreted, and results of the same kind."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -113,3 +115,78 @@ def test_results_of_rank_0(torch: Any) -> None:
     result = graph.superoptimize(compile_for=["sm_90a"])(torch.ones(4, 8))
     assert isinstance(result, torch.Tensor)
     assert result == 32
+
+
+class Flat(np.ndarray[Any, np.dtype[np.float32]]):
+    """An array with rules of its own, as numpy.matrix has."""
+
+    def __getitem__(self, index: object) -> Any:
+        raise IndexError("of elements alone")
+
+
+@pytest.fixture(scope="module")
+def doubled() -> mi.CompiledKernel:
+    graph = mi.new_kernel_graph("doubled")
+    x = graph.new_input(dims=(3, 4), dtype=mi.float32, name="x")
+    graph.mark_output(x * 2)
+    return graph.superoptimize()
+
+
+def test_outputs_that_overlap_themselves(torch: Any, doubled: mi.CompiledKernel) -> None:
+    """Before, the last of the elements that are one was what was left."""
+    x = torch.arange(12.0).reshape(3, 4)
+    message = "output 0 is expanded: several of its elements are one in memory"
+    with pytest.raises(ValueError, match=message):
+        doubled(x, out=torch.zeros(1, 4).expand(3, 4))
+    # A dimension of size 1 has any stride, and one that is transposed is as good.
+    out = torch.zeros(4, 3).t()
+    assert torch.equal(doubled(x, out=out), 2 * x)
+
+
+def test_tensors_with_a_sign_to_come(torch: Any, doubled: mi.CompiledKernel) -> None:
+    pairs = torch.arange(24.0).reshape(3, 4, 2)
+    negative = torch.view_as_complex(pairs).conj().imag
+    assert negative.is_neg()
+    assert torch.equal(doubled(negative), 2 * negative.resolve_neg())
+    with pytest.raises(TypeError, match="that nobody can write to"):
+        doubled(pairs[..., 0].contiguous(), out=negative)
+
+
+def test_tensors_without_elements(torch: Any, doubled: mi.CompiledKernel) -> None:
+    x = torch.eye(4)[:3]
+    with pytest.raises(TypeError, match=r"input 0 \('x'\) is sparse \(torch.sparse_coo\)"):
+        doubled(x.to_sparse())
+    with pytest.raises(ValueError, match="is on meta; kernels take tensors on a CUDA device, or"):
+        doubled(x.to("meta"))
+    with pytest.raises(TypeError, match=r"transform of torch.func.*mirage_mlir.torch.operator"):
+        torch.vmap(doubled)(x[None])
+
+
+def test_subclasses_of_arrays(doubled: mi.CompiledKernel) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert np.array_equal(doubled(x.view(Flat)), 2 * x)
+
+
+def test_copies_of_kernels(doubled: mi.CompiledKernel) -> None:
+    """Of models that have one, and in other processes."""
+    x = np.ones((3, 4), np.float32)
+    for copied in (copy.deepcopy(doubled), pickle.loads(pickle.dumps(doubled))):
+        assert np.array_equal(copied(x), 2 * x)
+
+
+def test_copies_of_modules(torch: Any) -> None:
+    """A method that is compiled is that of the copy."""
+    norm = torch.nn.LayerNorm(8)
+    norm.forward = mi.compile(norm.forward)
+    copied = copy.deepcopy(norm)
+    x = torch.arange(16.0).reshape(2, 8)
+    with torch.no_grad():
+        copied.weight.fill_(3)
+        assert torch.allclose(copied(x), 3 * norm(x), atol=1e-6)
+
+
+def test_gradients_of_a_kernel(jax: Any, doubled: mi.CompiledKernel) -> None:
+    x = jax.numpy.ones((3, 4))
+    for function in (doubled, jax.jit(doubled)):
+        with pytest.raises(NotImplementedError, match=r"mirage_mlir\.jax\.operator"):
+            jax.vjp(function, x)

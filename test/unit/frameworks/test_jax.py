@@ -255,3 +255,7 @@ def test_functions_that_are_no_programs(jax: Any, tensors: tuple[Any, Any]) -> N
         ids(x, jax.numpy.arange(64))
     with pytest.raises(TypeError, match="arguments are arrays or constants"):
         ids(x, {1, 2})
+    with pytest.raises(
+        mi.UnsupportedOperation, match=r"input 'x': dims are positive, not \(0, 8\)"
+    ):
+        mi.compile(root_of)(jax.numpy.ones((0, 8)))

@@ -279,10 +279,28 @@ def test_without_jaxlib(
     assert "only the generic form of StableHLO is read without jaxlib: install" in said
 
 
+def test_shardings_of_jax_are_read() -> None:
+    """In JAX's own form, as it prints programs with a mesh."""
+    text = """module {
+      sdy.mesh @mesh = <["x"=1]>
+      func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+          -> tensor<4xf32> {
+        %y = stablehlo.tanh %x : tensor<4xf32>
+        %z = sdy.sharding_constraint %y <@mesh, [{"x"}]> : tensor<4xf32>
+        return %z : tensor<4xf32>
+      }
+    }"""
+    module = parse_program(text, "sharded.mlir")
+    ConvertStablehloToKernelPass(parts=True).apply(Context(), module)
+    assert [each.sym_name.data for each in functions(module)] == ["main_part_0", "main"]
+
+
 def test_places_of_a_module_of_jax() -> None:
-    """Lines of Python; what looks like a location in a string is none."""
+    """Lines of Python, or no line; what looks like a location in a string is none."""
     text = stablehlo_text.printed(_Printed(), "f")
-    assert text == '"a.b"() {s = "loc(x"} : () -> () loc("/f.py":4:31)\n"func.call"() : () -> ()  '
+    first, second = text.split("\n")
+    assert first == '"a.b"() {s = "loc(x"} : () -> () loc("/f.py":4:31)'
+    assert second == '"func.call"() : () -> () loc("f":0:0) '
 
 
 class _Printed:

@@ -17,6 +17,7 @@ from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.interpreters.gpu_simulator.faults import KernelFault
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
+from mirage_mlir.passes.pack_constants import PackConstantsPass
 
 
 def linear(rows: str, weights: str, view: str = "", tile: str = "32x192", kind: str = "f16") -> str:
@@ -71,7 +72,9 @@ PROGRAMS = {
 def kernels_of(text: str, *, pack: bool) -> gpu.ModuleOp:
     """The lowered program."""
     module = schedule(parse_program(text, "linear.mlir"), stages=3)
-    LowerToNvvmPass("H200", pack=pack).apply(Context(), module)
+    if pack:
+        PackConstantsPass("H200").apply(Context(), module)
+    LowerToNvvmPass("H200").apply(Context(), module)
     module.verify()
     (kernels,) = [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
     return kernels

@@ -1,6 +1,9 @@
 """What linalg becomes computes what linalg's loops compute, one step after the other."""
 
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -211,6 +214,52 @@ REFUSED = {
     "has windows of 17 elements; at most 16": ("20", "17", "4", "(i+k) (k) (i)", "i:p k:r"),
     "writes not all elements": ("4x3", "3", "4x6", "(i,k) (k) (i,k*2)", "i:p k:p"),
 }
+
+
+def _smaller_half(x: Any, y: Any) -> Any:
+    small: Any = (x > y) & (x < 0.5)
+    return x * small + y * (1 - small)
+
+
+ELEMENTWISE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "%r = arith.maxnumf %x, %y : F": np.maximum,
+    "%r = math.fma %x, %y, %x : F": lambda x, y: x * y + x,
+    "%r = math.rsqrt %x : F": lambda x, y: 1 / np.sqrt(x),
+    "%r = math.log1p %x : F": lambda x, y: np.log1p(x),
+    "%c = arith.cmpf ule, %x, %y : F\n %r = arith.select %c, %x, %y : I1, F": np.minimum,
+    "%c = arith.cmpf one, %x, %y : F\n %r = arith.uitofp %c : I1 to F": np.not_equal,
+    """%c = arith.cmpf ogt, %x, %y : F
+       %i = arith.extui %c : I1 to I32
+       %j = arith.addi %i, %i : I32
+       %r = arith.sitofp %j : I32 to F""": lambda x, y: 2.0 * (x > y),
+    """%c = arith.cmpf ogt, %x, %y : F
+       %i = arith.extui %c : I1 to I32
+       %z = arith.constant dense<0> : I32
+       %d = arith.cmpi eq, %i, %z : I32
+       %r = arith.select %d, %x, %y : I1, F""": np.minimum,
+    """%h = arith.constant dense<0.5> : F
+       %c = arith.cmpf ogt, %x, %y : F
+       %d = arith.cmpf olt, %x, %h : F
+       %e = arith.andi %c, %d : I1
+       %r = arith.select %e, %x, %y : I1, F""": _smaller_half,
+}
+"""Bodies, and what numpy says of them."""
+
+
+@pytest.mark.parametrize("body", ELEMENTWISE)
+@pytest.mark.parametrize("shape", ["4x8x", ""])
+def test_arith_and_math_on_tensors(body: str, shape: str) -> None:
+    """Without any linalg: xDSL has some of these operations for scalars alone."""
+    wanted_of = ELEMENTWISE[body]
+    for kind, name in (("f32", "F"), ("i32", "I32"), ("i1", "I1")):
+        body = re.sub(rf"\b{name}\b", f"tensor<{shape}{kind}>", body)
+    of = f"tensor<{shape}f32>"
+    text = f"func.func @f(%x: {of}, %y: {of}) -> {of} {{\n{body}\nreturn %r : {of}\n}}"
+    _, after, remarks = converted(text)
+    assert not remarks
+    x, y = inputs_of(function_named(after, "f"))
+    (found,) = run_function(function_named(after, "f"), [x, y], rounding=False)
+    np.testing.assert_allclose(found, wanted_of(x, y), rtol=1e-12)
 
 
 @pytest.mark.parametrize("reason", REFUSED)

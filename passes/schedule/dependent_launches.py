@@ -41,6 +41,25 @@ def bytes_of_block(graph: kernel.GraphDefinedOp) -> int:
 
 
 @dataclass(frozen=True)
+class LaunchOverlap:
+    """
+    How a launch overlaps with those around it.
+
+    Args:
+        available: the tensors that it may read before the previous grid has ended; None where it
+            starts after that.
+        launches_dependents: whether the next launch may start before this one has ended.
+        at_once: whether it may even before this one has waited for the previous grid.
+        occupancy_limit_bytes: shared memory that it asks for at least, 0 for no limit.
+    """
+
+    available: Sequence[SSAValue] | None
+    launches_dependents: bool
+    at_once: bool
+    occupancy_limit_bytes: int
+
+
+@dataclass(frozen=True)
 class DependentLaunches:
     """
     The launches of a function.
@@ -56,6 +75,15 @@ class DependentLaunches:
     inputs: Sequence[SSAValue]
     constants: Sequence[SSAValue]
     target: Target
+
+    def overlap(self, number: int) -> LaunchOverlap:
+        """All that is decided of launch `number`."""
+        return LaunchOverlap(
+            self.available(number),
+            self.launches_dependents(number),
+            self.at_once(number),
+            self.occupancy_limit_bytes(number),
+        )
 
     def available(self, number: int) -> list[SSAValue] | None:
         """

@@ -1,4 +1,4 @@
-"""From the options that a command line gives a pass, as words, to the pass."""
+"""From the options that a command line or a pipeline gives a pass, as words, to the pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -10,7 +10,6 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from mirage_mlir.passes import is_pipeline
 from mirage_mlir.suggestions import suggestion
-from mirage_mlir.tool.usage import UsageError
 
 Words = tuple[str, ...]
 """The values of one option, still text; an option without a value has none."""
@@ -18,6 +17,10 @@ Words = tuple[str, ...]
 ConvertibleT = TypeVar("ConvertibleT", bound=ArgSpecConvertible)
 
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+
+class OptionError(ValueError):
+    """A pass or target has no such option, or not with such a value."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def _option(owner: str, name: str, words: Words, hint: Any) -> object:
             continue
     wanted = " or ".join(describe(choice) for choice in choices if choice is not NoneType)
     got = f"not '{','.join(words)}'" if words else "and none was given"
-    raise UsageError(f"option '{name}' of '{owner}' takes {wanted}, {got}")
+    raise OptionError(f"option '{name}' of '{owner}' takes {wanted}, {got}")
 
 
 def option_names(convertible: type[ArgSpecConvertible]) -> list[str]:
@@ -98,7 +101,7 @@ def instantiate(convertible: type[ConvertibleT], request: Request) -> Convertibl
     """
     The pass or target of class `convertible` with the options of `request`.
 
-    Raises `UsageError` for an unknown option, a value of the wrong type, a missing option, and
+    Raises `OptionError` for an unknown option, a value of the wrong type, a missing option, and
     what the class itself rejects with a `ValueError`.
     """
     known = option_names(convertible)
@@ -109,16 +112,16 @@ def instantiate(convertible: type[ConvertibleT], request: Request) -> Convertibl
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             hint = suggestion(option, known)
-            raise UsageError(f"'{request.name}' has no option '{name}' ({has}){hint}")
+            raise OptionError(f"'{request.name}' has no option '{name}' ({has}){hint}")
         attribute = option.replace("-", "_")
         values[attribute] = _option(request.name, option, words, hints[attribute])
     missing = sorted(convertible.required_fields() - set(values))
     if missing:
-        raise UsageError(f"'{request.name}' needs the option '{missing[0].replace('_', '-')}'")
+        raise OptionError(f"'{request.name}' needs the option '{missing[0].replace('_', '-')}'")
     try:
         return convertible(**values)
     except ValueError as error:
-        raise UsageError(f"'{request.name}': {error}") from error
+        raise OptionError(f"'{request.name}': {error}") from error
 
 
 def in_order(requests: Sequence[Request]) -> Iterator[tuple[Request, bool]]:
