@@ -9,12 +9,12 @@ from math import prod
 from pathlib import Path
 
 from kernels.case import Bar, Case, Given
-from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.dialects.kernel import CONSTANT, MatmulOp
+from mirage_mlir.constant_inputs import is_constant_input
+from mirage_mlir.dialects.kernel import MatmulOp
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.interpreters.operators import element_type_of, shape_of
 
@@ -64,8 +64,6 @@ def _case(path: Path, function: FuncOp) -> Case:
 def case_of(function: FuncOp, program: str) -> Case:
     """A function of operators as a case."""
     arguments, returned = function.body.block.args, function.get_return_op()
-    none = [DictionaryAttr({})] * len(arguments)
-    attributes = none if function.arg_attrs is None else list(function.arg_attrs)
     results = () if returned is None else tuple(returned.operands)
     types = [element_type_of(value.type) for value in (*arguments, *results)]
     return Case(
@@ -73,8 +71,8 @@ def case_of(function: FuncOp, program: str) -> Case:
         "",
         next(dtype for dtype in ("bf16", "f16", "f32") if dtype in types),
         tuple(
-            _given(value, constant=CONSTANT in marks.data)
-            for value, marks in zip(arguments, attributes, strict=True)
+            _given(value, constant=is_constant_input(function, number))
+            for number, value in enumerate(arguments)
         ),
         tuple(map(shape_of, results)),
         _flops(function),

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, String
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.printer import Printer
 
+from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.view.scene import Path, Scene, SceneEdge, SceneKind, SceneNode
 
@@ -71,9 +72,8 @@ class FunctionScene:
         """Add a function, whose kernels have these names."""
         self._kernel_names = kernel_names
         self.scene.layers[self.layer] = {"function": f"@{function.sym_name.data}"}
-        attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
         for number, value in enumerate(function.body.block.args):
-            constant = number < len(attributes) and kernel.CONSTANT in attributes[number].data
+            constant = is_constant_input(function, number)
             self._tensor(value, f"%{value.name_hint or f'arg{number}'}", constant=constant)
         self._block(function.body.block, self.layer)
 

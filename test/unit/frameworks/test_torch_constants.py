@@ -148,10 +148,10 @@ LOSSES: dict[str, Callable[[Any, Any], Any]] = {
 def test_losses_and_activations(name: str) -> None:
     """Their programs, which are interpreted."""
 
-    def listed(a: Any, b: Any) -> list[Any]:
+    def loss(a: Any, b: Any) -> list[Any]:
         return [LOSSES[name](a, b)]
 
-    assert agrees(listed, *inputs((8, 16), (8, 16)))
+    assert agrees(loss, *inputs((8, 16), (8, 16)))
 
 
 @pytest.mark.parametrize("name", LOSSES if EVERYTHING else ["mish"])
