@@ -3,15 +3,10 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
-
-from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.api.graph import SearchOptions, options_of
-from mirage_mlir.driver.kept import compiled
-from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.source import parse_program
 from mirage_mlir.frameworks.backend.operators import PartProgram
+from mirage_mlir.frameworks.backend.part_search import PartAnswer, PartTask, searched
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.worker import WorkerError, workers
@@ -27,22 +22,6 @@ class FoundKernel:
     kernel: CompiledKernel | None
     why: str = ""
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A program as text, so that a process can have it."""
-
-    text: str
-    name: str
-    options: Options
-
-
-@dataclass(frozen=True)
-class _Answer:
-    artifact: bytes | None
-    why: str
-    seconds: float
 
 
 def find_all(
@@ -64,7 +43,7 @@ def find_all(
     limited: SearchOptions = options if effort == "full" else {"time_limit": QUICK_SECONDS}
     asked = options_of(target, {**options, **limited})
     unknown = [
-        _Task(str(program.graph.to_module()), program.graph.name, asked)
+        PartTask(str(program.graph.to_module()), program.graph.name, asked)
         for program, kernel in zip(programs, known, strict=True)
         if kernel is None
     ]
@@ -72,32 +51,23 @@ def find_all(
     return [FoundKernel(kernel) if kernel else _found(next(answers)) for kernel in known]
 
 
-def _answers(tasks: Sequence[_Task]) -> list[_Answer]:
+def _answers(tasks: Sequence[PartTask]) -> list[PartAnswer]:
     """What is found for each, by as many processes as there are cores to share."""
     count = min(len(tasks), os.cpu_count() or 1)
     if count < 2 or tasks[0].options.profile:
-        return [_searched(task) for task in tasks]
+        return [searched(task) for task in tasks]
     jobs = max(1, (os.cpu_count() or 1) // count)
     shared = [replace(task, options=replace(task.options, jobs=jobs)) for task in tasks]
     with workers(count) as pool:
-        answers = list(pool.map(_searched, shared))
+        answers = list(pool.map(searched, shared))
     # What a lost process did not do is done here.
     return [
-        _searched(task) if isinstance(answer, WorkerError) else answer
+        searched(task) if isinstance(answer, WorkerError) else answer
         for task, answer in zip(tasks, answers, strict=True)
     ]
 
 
-def _searched(task: _Task) -> _Answer:
-    start = perf_counter()
-    try:
-        made = compiled(parse_program(task.text, task.name), task.name, task.options)
-    except DiagnosticException as error:
-        return _Answer(None, str(error).partition("\n")[0], perf_counter() - start)
-    return _Answer(made.to_bytes(), "", perf_counter() - start)
-
-
-def _found(answer: _Answer) -> FoundKernel:
+def _found(answer: PartAnswer) -> FoundKernel:
     if answer.artifact is None:
         return FoundKernel(None, answer.why, answer.seconds)
     return FoundKernel(CompiledKernel(Artifact.from_bytes(answer.artifact)), "", answer.seconds)

@@ -24,6 +24,11 @@ def test_import_brings_nothing() -> None:
     assert modules_after("import mirage_mlir").isdisjoint({"numpy", "xdsl", "z3"})
 
 
+def test_a_search_of_a_part_imports_no_torch() -> None:
+    """Each process that searches would take a core two seconds longer to start."""
+    assert "torch" not in modules_after("import mirage_mlir.frameworks.backend.part_search")
+
+
 def test_loading_needs_numpy_only(tmp_path: Path) -> None:
     """A machine that only runs kernels has no compiler."""
     artifact().save(tmp_path / "f.mirage")
