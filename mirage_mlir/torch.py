@@ -19,7 +19,7 @@ from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
-from mirage_mlir.torch_operator import Operator
+from mirage_mlir.torch_operator import TorchOperator
 
 if TYPE_CHECKING:
     from mirage_mlir.frameworks.backend.report import ModelExplanation
@@ -136,7 +136,7 @@ def _define(
     run: Callable[..., Any],
     takes: Sequence[TensorSpec],
     results: Sequence[TensorSpec],
-) -> Operator:
+) -> TorchOperator:
     """An operator, which takes tensors as `takes` says, and gives some as `results` say."""
 
     def shapes_only(*tensors: Any) -> Any:
@@ -148,7 +148,7 @@ def _define(
         )
         return made[0] if len(made) == 1 else made
 
-    made = Operator(NAMESPACE, name, schema, run)
+    made = TorchOperator(NAMESPACE, name, schema, run)
     made.register_fake(shapes_only)
     return made
 
@@ -245,7 +245,9 @@ def _gradients(x: Any, weight: Any, gradient: Any, eps: float) -> Any:
     return by_x.reshape(x.shape), by_weight
 
 
-_op = Operator(NAMESPACE, "rms_norm", "(Tensor x, Tensor weight, float eps) -> Tensor", _forward)
+_op = TorchOperator(
+    NAMESPACE, "rms_norm", "(Tensor x, Tensor weight, float eps) -> Tensor", _forward
+)
 
 
 @_op.register_fake
@@ -253,7 +255,7 @@ def _shape(x: Any, weight: Any, eps: float) -> Any:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
-_backward_op = Operator(
+_backward_op = TorchOperator(
     NAMESPACE,
     "rms_norm_backward",
     "(Tensor x, Tensor weight, Tensor gradient, float eps) -> (Tensor, Tensor)",

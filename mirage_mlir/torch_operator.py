@@ -10,7 +10,7 @@ torch: Any = import_module("torch")
 forward_ad: Any = import_module("torch.autograd.forward_ad")
 
 
-class Operator(torch.library.CustomOpDef):
+class TorchOperator(torch.library.CustomOpDef):
     """
     What `torch.library.custom_op` makes, of a function that changes no argument.
 
@@ -46,7 +46,7 @@ class Operator(torch.library.CustomOpDef):
             return self._opoverload(*args)
         return self._function.apply(*args)
 
-    def __deepcopy__(self, memo: object) -> "Operator":
+    def __deepcopy__(self, memo: object) -> "TorchOperator":
         """The same: it is registered by its name, and modules that have one are copied."""
         return self
 
