@@ -142,7 +142,8 @@ class KernelFunction:
         """Emit what comes before the loop, the loop, and what follows it."""
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
-        prepare_copies(self.ctx, self.before[:start])
+        if not self.graph.overlap.starts_early:
+            prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
             self.begin(op, producer)
         read_ahead(self.ctx, self.before[start:])

@@ -93,7 +93,12 @@ def clear(ctx: KernelContext, op: Operation) -> None:
 
 
 def prepare_copies(ctx: KernelContext, ops: Sequence[Operation]) -> None:
-    """Compute the indices of the first iterations once, in front of the branches of all copies."""
+    """
+    Compute the indices of the first iterations once, in front of the branches of all copies.
+
+    A kernel that starts early computes them where it needs them: in front of a prefetch they would
+    only hold registers.
+    """
     for op in ops:
         if isinstance(op, IssueCopiesOp):
             iterations_of(ctx, iteration_of(op))
