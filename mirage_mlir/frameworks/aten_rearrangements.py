@@ -56,6 +56,13 @@ def split(call: FxCall, x: Any, sizes: list[int], dim: int = 0) -> tuple[Tensor,
     return tuple(_along(call, given, dim, start, end) for start, end in bounds)
 
 
+@handles("split.Tensor")
+def split_evenly(call: FxCall, x: Any, size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of `size` along `dim`; the last may have less."""
+    whole = call.shape_of(x)[dim]
+    return split(call, x, [min(size, whole - at) for at in range(0, whole, size)], dim)
+
+
 @handles("unbind.int")
 def unbind(call: FxCall, x: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Each element along `dim`, which goes."""

@@ -47,7 +47,7 @@ _INTEGERS = {
         "cat",
         "repeat",
     ),
-    *("split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
+    *("split", "split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
 }
 """Operators on integers that are exact on the integers of a floating-point type."""
 

@@ -43,10 +43,17 @@ class BackendOptions(TypedDict, total=False):
     """The GPU to search for; that of the inputs unless given."""
     rest: str
     """What runs what is left: `inductor`, or `eager`, which needs no compiler for the host."""
+    mode: str
+    """How inductor compiles what is left, such as `reduce-overhead`, which makes CUDA graphs;
+    `torch.compile(..., mode=...)` is the same."""
 
 
 def mirage(
-    module: Any, inputs: Sequence[Any], *, options: Mapping[str, object] | None = None
+    module: Any,
+    inputs: Sequence[Any],
+    *,
+    options: Mapping[str, object] | None = None,
+    mode: str | None = None,
 ) -> Any:
     """
     Compile a graph of dynamo: what `torch.compile(model, backend="mirage")` calls.
@@ -55,11 +62,13 @@ def mirage(
         module: the graph, which is taken over.
         inputs: examples of what it takes.
         options: see `BackendOptions`.
+        mode: that option; `torch.compile` takes it or options, not both.
 
     Raises:
         TypeError, ValueError: an option does not exist, or has another type or value.
     """
-    return Backend(options)(module, inputs)
+    modes = {} if mode is None else {"mode": mode}
+    return Backend({**(options or {}), **modes})(module, inputs)
 
 
 class Backend:
@@ -83,7 +92,14 @@ class Backend:
 
         # What it keeps on disk has been through us, and would come back without our operators.
         with functorch.patch(enable_autograd_cache=False):
-            return compile_fx.compile_fx(module, inputs, inner_compile=inner)
+            return compile_fx.compile_fx(
+                module, inputs, inner_compile=inner, config_patches=self._patches
+            )
+
+    @property
+    def _patches(self) -> dict[str, object]:
+        """Of inductor's configuration, by the mode."""
+        return _inductor_modes()[self._options.get("mode", "default")]
 
     def _rewrite(self, graph: Any, examples: Sequence[Any], parameters: Sequence[int]) -> None:
         tensors = [each for each in examples if isinstance(each, torch.Tensor)]
@@ -133,14 +149,21 @@ def _unchanged(graph: Any, parameters: Sequence[int]) -> frozenset[Any]:
 
 
 def _checked(options: Mapping[str, object]) -> BackendOptions:
-    hints = {"effort": str, "pack": bool, "profile": bool, "target": str, "rest": str}
+    hints = {"effort": str, "pack": bool, "profile": bool, "target": str, "rest": str, "mode": str}
     found: Any = checked(options, hints)
-    for name, known in (("effort", EFFORTS), ("rest", RESTS)):
+    choices = {"effort": EFFORTS, "rest": RESTS, "mode": tuple(_inductor_modes())}
+    for name, known in choices.items():
         if found.get(name, known[0]) not in known:
             raise ValueError(f"{name} is one of {', '.join(known)}, not {found[name]!r}")
+    if found.get("rest") == "eager" and found.get("mode", "default") != "default":
+        raise ValueError(f"mode {found['mode']!r} is for inductor, and rest is eager")
     if "target" in found:
         target_named(found["target"]).require_lowering()
     return found
+
+
+def _inductor_modes() -> dict[str, dict[str, object]]:
+    return import_module("torch._inductor").list_mode_options()
 
 
 def _boxed(graph: Any) -> Any:

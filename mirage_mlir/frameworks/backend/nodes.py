@@ -16,7 +16,7 @@ torch: Any = import_module("torch")
 
 VIEWS = {
     *("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "permute", "transpose", "t"),
-    *("expand", "alias", "detach", "slice", "select", "split_with_sizes", "unbind"),
+    *("expand", "alias", "detach", "slice", "select", "split", "split_with_sizes", "unbind"),
 }
 """Operators that move nothing where they are left to torch."""
 

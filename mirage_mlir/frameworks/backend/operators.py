@@ -100,7 +100,7 @@ class PartOperator:
     """
 
     def __init__(self, program: PartProgram, module: Any, kernel: CompiledKernel) -> None:
-        self._program, self._module, self.kernel = program, module, kernel
+        self._program, self._module, self.kernel = program, _of_any_strides(module), kernel
         self._failed = False
         self.call = self._registered()
 
@@ -155,6 +155,21 @@ class PartOperator:
 
     def _one_or_all(self, results: Sequence[Any]) -> Any:
         return results[0] if len(results) == 1 else tuple(results)
+
+
+def _of_any_strides(module: Any) -> Any:
+    """
+    Let a part take inputs as they lie: changes it in place.
+
+    Views are of the strides that were traced. Inductor gives dense tensors, and all parts with one
+    program share an operator.
+    """
+    aten = torch.ops.aten
+    for node in module.graph.nodes:
+        if node.target in (aten.view.default, aten._unsafe_view.default):
+            node.target = aten.reshape.default
+    module.recompile()
+    return module
 
 
 def _know_to_inductor(call: Any) -> None:

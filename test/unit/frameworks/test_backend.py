@@ -16,7 +16,7 @@ from optional_packages import package
 torch: Any = package("torch")
 
 import mirage_mlir as mi  # noqa: E402
-from mirage_mlir.frameworks.backend import operators, searches  # noqa: E402
+from mirage_mlir.frameworks.backend import entry, operators, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
 
@@ -195,6 +195,43 @@ def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> N
         assert close(call(x), model(x))
 
 
+def test_the_mode_is_inductors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it compiles what is left; not for others."""
+    compile_fx: Any = importlib.import_module("torch._inductor.compile_fx")
+    config: Any = importlib.import_module("torch._inductor.config")
+    seen: list[bool] = []
+
+    def inner(graph: Any, examples: Any, **_: Any) -> Any:
+        seen.append(config.triton.cudagraphs)
+        return entry._boxed(graph)
+
+    monkeypatch.setattr(compile_fx, "compile_fx_inner", inner)
+    model, x = torch.nn.Tanh(), torch.randn(4, 8)
+    for mode in ("reduce-overhead", None):
+        torch._dynamo.reset()
+        assert close(torch.compile(model, backend="mirage", mode=mode)(x), model(x))
+    assert seen == [True, False]
+
+
+@pytest.mark.usefixtures("all_taken")
+@pytest.mark.filterwarnings("ignore:kernels of a part:RuntimeWarning")
+def test_parts_that_fail_share_an_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One program, inputs that lie otherwise: a view for torch's operators in the first alone."""
+
+    def fails(self: Any, tensors: Any) -> Any:
+        raise MemoryError("no room")
+
+    def merged(x: Any, w: Any) -> Any:
+        return F.silu(x.transpose(1, 2).reshape(2, 4, 24) @ w)
+
+    monkeypatch.setattr(operators.PartOperator, "_by_kernels", fails)
+    x, w = torch.randn(2, 3, 4, 8), torch.randn(24, 5)
+    call, backend = compiled(merged)
+    for given in (x.transpose(1, 2).contiguous().transpose(1, 2), x):
+        assert close(call(given, w), merged(x, w))
+    assert [part.count for part in backend.explanation.parts] == [2]
+
+
 def test_nothing_is_searched_without_effort() -> None:
     backend = Backend({"rest": "eager", "effort": "none"})
     model = torch.nn.Sequential(Norm(24), torch.nn.Linear(24, 8, bias=False))
@@ -212,6 +249,8 @@ def test_nothing_is_searched_without_effort() -> None:
         ({"target": "V100"}, "unknown target 'V100'"),
         ({"efort": "full"}, "unknown option 'efort'; did you mean 'effort'"),
         ({"pack": 1}, "pack is"),
+        ({"mode": "fast"}, "mode is one of default, .*reduce-overhead.*, not 'fast'"),
+        ({"rest": "eager", "mode": "max-autotune"}, "is for inductor, and rest is eager"),
     ],
 )
 def test_wrong_options(options: dict[str, object], message: str) -> None:
