@@ -180,7 +180,7 @@ def test_other_shapes_compile_again_and_dynamic_ones_are_left() -> None:
     assert backend.explanation.outside == {"its shapes are not fixed": 1}
 
 
-@pytest.mark.usefixtures("programs_run")
+@pytest.mark.usefixtures("all_taken")
 def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Any, tensors: Any) -> Any:
         raise MemoryError("no room")
