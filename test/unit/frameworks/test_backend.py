@@ -15,6 +15,8 @@ from optional_packages import package
 
 torch: Any = package("torch")
 
+from compiled_models import Norm, close, compiled, normed_linear  # noqa: E402
+
 import mirage_mlir as mi  # noqa: E402
 from mirage_mlir.frameworks.backend import entry, operators, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
@@ -27,33 +29,6 @@ pytestmark = [
 ]
 
 F = torch.nn.functional
-
-
-OPTIONS = {"rest": "eager", "effort": "quick"}
-
-
-def compiled(model: Any, **options: Any) -> tuple[Any, Backend]:
-    backend = Backend({**OPTIONS, **options})
-    return torch.compile(model, backend=backend, dynamic=False), backend
-
-
-def close(found: Any, wanted: Any, tolerance: float = 1e-4) -> bool:
-    return bool(torch.dist(found, wanted) <= tolerance * (1 + wanted.norm()))
-
-
-class Norm(torch.nn.Module):
-    """As people write it."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.rand(size))
-
-    def forward(self, x: Any) -> Any:
-        return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
-
-
-def normed_linear() -> Any:
-    return torch.nn.Sequential(Norm(32), torch.nn.Linear(32, 16, bias=False))
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs a compiler for the host")
@@ -256,103 +231,6 @@ def test_nothing_is_searched_without_effort() -> None:
 def test_wrong_options(options: dict[str, object], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         Backend(options)
-
-
-def _odd_models() -> dict[str, tuple[Any, tuple[Any, ...]]]:
-    class TwoResults(torch.nn.Module):
-        def forward(self, x: Any, w: Any) -> Any:
-            y = F.softmax(x @ w, -1)
-            return {"y": y, "again": y, "view": y.transpose(0, 1), "x": x, "number": 3}
-
-    class InPlace(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("count", torch.zeros(3))
-
-        def forward(self, x: Any, w: Any) -> Any:
-            y = x @ w
-            y += 1
-            y[0] *= 2
-            self.count.add_(1)
-            x.mul_(0.5)
-            return F.relu(y).sum(-1), self.count * 2
-
-    class Masked(torch.nn.Module):
-        def forward(self, x: Any, lengths: Any) -> Any:
-            seen = torch.arange(6)[None, :] < lengths[:, None]
-            causal = torch.tril(torch.ones(6, 6, dtype=torch.bool))
-            scores = (x @ x.transpose(-1, -2)).masked_fill(~causal, float("-inf"))
-            return F.softmax(scores, -1) @ x * seen[..., None], scores.argmax(-1)
-
-    class Convolution(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.convolution = torch.nn.Conv1d(4, 4, 3, padding=1)
-            self.norm, self.linear = torch.nn.BatchNorm1d(4), torch.nn.Linear(6, 3)
-
-        def forward(self, x: Any) -> Any:
-            return F.gelu(self.linear(self.norm(self.convolution(x)))).mean(1)
-
-    class Doubles(torch.nn.Module):
-        def forward(self, x: Any, w: Any) -> Any:
-            return F.softmax(x.double() @ w.double(), -1), (x.half() @ w.half()).sum()
-
-    class OneTensor(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return F.scaled_dot_product_attention(x, x, x, is_causal=True) @ x.mT @ x
-
-    x, w = torch.randn(4, 8), torch.randn(8, 5)
-    return {
-        "two results": (TwoResults(), (x, w)),
-        "in place": (InPlace(), (torch.randn(4, 8), torch.randn(8, 3))),
-        "masked": (Masked(), (torch.randn(2, 6, 4), torch.tensor([6, 3]))),
-        "convolution": (Convolution().eval(), (torch.randn(2, 4, 6),)),
-        "doubles": (Doubles(), (x, w)),
-        "embedding": (
-            torch.nn.Sequential(
-                torch.nn.Embedding(7, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 4)
-            ),
-            (torch.tensor([[1, 2], [6, 0]]),),
-        ),
-        "one tensor": (OneTensor(), (torch.randn(1, 2, 5, 8),)),
-        "strided": (normed_linear(), (torch.randn(32, 4).t(),)),
-        "dropout": (
-            torch.nn.Sequential(normed_linear(), torch.nn.Dropout(0.0)),
-            (torch.randn(4, 32),),
-        ),
-    }
-
-
-def as_by_torch(name: str) -> None:
-    """What is returned, and what is changed."""
-    model, inputs = _odd_models()[name]
-    other = copy.deepcopy(model)
-    given, same = ([each.clone() for each in inputs] for _ in range(2))
-    call, _ = compiled(model)
-    with torch.no_grad():
-        found, wanted = call(*given), other(*same)
-    leaves = torch.utils._pytree.tree_leaves
-    for one, two in zip(leaves((found, given)), leaves((wanted, same)), strict=True):
-        if isinstance(one, torch.Tensor):
-            assert (one.shape, one.dtype, one.stride()) == (two.shape, two.dtype, two.stride())
-            assert close(one.double(), two.double(), 1e-2 if one.dtype == torch.half else 1e-4)
-        else:
-            assert one == two
-    for one, two in zip(model.buffers(), other.buffers(), strict=True):
-        assert close(one.double(), two.double())
-
-
-@pytest.mark.usefixtures("programs_run")
-@pytest.mark.parametrize("name", _odd_models())
-def test_odd_models(name: str) -> None:
-    as_by_torch(name)
-
-
-@pytest.mark.usefixtures("all_taken")
-@pytest.mark.parametrize("name", ["two results", "strided"])
-def test_kernels_of_odd_models(name: str) -> None:
-    """Results that are views of what a kernel stores; inputs that it takes copies of."""
-    as_by_torch(name)
 
 
 def test_parts_are_searched_at_the_same_time() -> None:
