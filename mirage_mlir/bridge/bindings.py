@@ -14,6 +14,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from mirage_mlir.bridge.nesting import TOO_DEEP, too_deep
+
 DEFAULT_PACKAGE = "numba_cuda_mlir._mlir"
 
 PACKAGE_VARIABLE = "MIRAGE_MLIR_BINDINGS"
@@ -110,7 +112,7 @@ def generic_form(text: str) -> str:
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
         try:
-            return text_of(ir.Module.parse(text))
+            return text_of(_parsed(ir, text))
         except ir.MLIRError as error:
             raise _first_error(error) from error
 
@@ -124,9 +126,16 @@ def parse_module(text: str, context: Any) -> Any:
     """
     ir = bindings_module("ir", package_of(context))
     try:
-        return ir.Module.parse(text, context=context)
+        return _parsed(ir, text, context=context)
     except ir.MLIRError as error:
         raise _first_error(error) from error
+
+
+def _parsed(ir: Any, text: str, **where: Any) -> Any:
+    """A module, unless its text is nested so deep that the parser would end the process."""
+    if (place := too_deep(text)) is not None:
+        raise BindingsError(TOO_DEEP, ("-", *place))
+    return ir.Module.parse(text, **where)
 
 
 def create(

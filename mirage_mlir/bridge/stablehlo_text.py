@@ -12,6 +12,7 @@ from io import StringIO
 from typing import Any, NoReturn
 
 from mirage_mlir.bridge.bindings import resources_of
+from mirage_mlir.bridge.nesting import TOO_DEEP, too_deep
 from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity
 
 BYTECODE = b"ML\xefR"
@@ -57,6 +58,8 @@ def generic_form(program: str | bytes, name: str) -> str:
     registry = ir.DialectRegistry()
     import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)
     context.append_dialect_registry(registry)
+    if isinstance(program, str) and (place := too_deep(program)) is not None:
+        raise PassFailure(Diagnostic(Severity.ERROR, TOO_DEEP, name, *place))
     for dialect in ("stablehlo", "chlo", "sdy"):
         import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
     context.load_all_available_dialects()
