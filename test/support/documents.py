@@ -8,7 +8,8 @@ Code blocks of Markdown pages, and what running them means.
 
 Other languages are not run. A comment in the line before a block says what is special about it:
 `<!-- fragment -->` (no whole program, not run), `<!-- gpu -->` (runs where there is one),
-`<!-- file: NAME -->` (what later blocks of the page read by that name); `;` is between two.
+`<!-- needs: PACKAGE -->` (runs where that is installed), `<!-- file: NAME -->` (what later blocks
+of the page read by that name); `;` is between two.
 """
 
 import re
@@ -19,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib.util import find_spec
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
@@ -67,7 +69,9 @@ def run_page(page: Path, *, has_gpu: bool) -> int:
         for mark in block.marks:
             if mark.startswith("file: "):
                 Path(mark.removeprefix("file: ")).write_text(block.text)
-        if "fragment" in block.marks or ("gpu" in block.marks and not has_gpu):
+        needed = [mark for mark in block.marks if mark.startswith("needs: ")]
+        missing = any(find_spec(mark.removeprefix("needs: ")) is None for mark in needed)
+        if "fragment" in block.marks or missing or ("gpu" in block.marks and not has_gpu):
             continue
         count += _run(block, variables)
     return count

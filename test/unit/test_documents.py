@@ -18,6 +18,8 @@ PATH = re.compile(rf"`(?P<path>(?:{FOLDERS})/[\w./-]*)`")
 LINK = re.compile(r"\]\((?P<path>[^):#]+)(#[^)]*)?\)")
 
 
+# One of torch's own, about its export.
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("shared_cache")
 def test_code_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
