@@ -163,19 +163,22 @@ class GraphCompiler:
             return None, self._note(
                 PartReport(names, 0, False, found.why, None, without, found.seconds)
             )
-        operator = PartOperator(candidate.program, candidate.module, kernel)
-        times, how = self._times(candidate, operator, PartTimes(modelled_seconds(kernel), without))
-        pays = times.ours <= (1 - LEAST_GAIN) * times.without
+        times, how = PartTimes(modelled_seconds(kernel), without), ""
+        operator = None
+        if self.timed or _pays(times):
+            operator = PartOperator(candidate.program, candidate.module, kernel)
+            if self.timed:
+                times, how = self._measured(candidate, operator, times)
+        pays = _pays(times)
         why = f"{times.ours / times.without:.2f} of the time without{how}"
         row = PartReport(names, 0, pays, why, times.ours, times.without, found.seconds)
         return operator if pays else None, self._note(row)
 
-    def _times(
-        self, candidate: PartCandidate, operator: PartOperator, modelled: PartTimes
+    @staticmethod
+    def _measured(
+        candidate: PartCandidate, operator: PartOperator, modelled: PartTimes
     ) -> tuple[PartTimes, str]:
-        """The times that decide, and how they are known where they are not modelled."""
-        if not self.timed:
-            return modelled, ""
+        """The times on this GPU, else those of the models; and a word on which they are."""
         try:
             return times_of(candidate.module, operator.call), ", both measured"
         except RuntimeError as error:
@@ -201,6 +204,10 @@ class GraphCompiler:
 
     def _again(self, number: int) -> None:
         self.explanation.repeat(number)
+
+
+def _pays(times: PartTimes) -> bool:
+    return times.ours <= (1 - LEAST_GAIN) * times.without
 
 
 def _program_or_refusal(module: Any, constants: frozenset[int]) -> PartProgram | str:

@@ -1,6 +1,6 @@
 """Which nodes of an ATen graph a program of the kernel dialect can have."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -156,24 +156,28 @@ def message_of(error: UnsupportedOperation) -> str:
 def signature_of(module: Any) -> object:
     """What the program of a part depends on: equal for those of equal layers."""
     numbers: dict[Any, int] = {}
+    rows: list[object] = []
+    for node in module.graph.nodes:
+        # A number that the graph keeps is not in its text: such a part is like no other.
+        what = name_of(node) if is_call(node) else node.op if node.op != "get_attr" else object()
+        made = tuple((tuple(each.shape), each.stride(), each.dtype) for each in tensors_of(node))
+        rows.append((what, _arguments(node, numbers.__getitem__), made))
+        numbers[node] = len(numbers)
+    return tuple(rows)
+
+
+def _arguments(node: Any, of_node: Callable[[Any], object]) -> object:
+    """The arguments of a node as values to compare, with `of_node` of those that are nodes."""
 
     def shown(value: object) -> object:
         if isinstance(value, torch.fx.Node):
-            return numbers[value]
+            return of_node(value)
         if isinstance(value, list | tuple):
             return tuple(map(shown, cast(Sequence[object], value)))
         return repr(value)
 
-    rows: list[object] = []
-    for node in module.graph.nodes:
-        # A number that the graph keeps is not in its text.
-        kept = getattr(module, node.target) if node.op == "get_attr" else None
-        what = name_of(node) if is_call(node) else node.op
-        kwargs = tuple((name, shown(value)) for name, value in sorted(node.kwargs.items()))
-        made = [(tuple(each.shape), each.stride(), each.dtype) for each in tensors_of(node)]
-        rows.append((what, id(kept), shown(node.args), kwargs, tuple(made)))
-        numbers[node] = len(numbers)
-    return tuple(rows)
+    kwargs = tuple((name, shown(value)) for name, value in sorted(node.kwargs.items()))
+    return shown(node.args), kwargs
 
 
 def _single_operands(node: Any) -> list[Any]:
@@ -197,15 +201,9 @@ def _is_on_no_gpu(node: Any) -> bool:
 def _signature(node: Any) -> object:
     """What the answer depends on."""
 
-    def shown(value: object) -> object:
-        if isinstance(value, torch.fx.Node):
-            return tuple((tuple(each.shape), each.dtype) for each in tensors_of(value))
-        if isinstance(value, list | tuple):
-            return tuple(map(shown, cast(Sequence[object], value)))
-        return repr(value)
+    def results(made: Any) -> object:
+        return tuple((tuple(each.shape), each.dtype) for each in tensors_of(made))
 
-    made = [(tuple(each.shape), each.dtype) for each in tensors_of(node)]
-    kwargs = tuple((name, shown(value)) for name, value in sorted(node.kwargs.items()))
     # Integers are made of what is not in the arguments.
     counts = any(not is_floating(each) and not _is_mask(each) for each in node.all_input_nodes)
-    return name_of(node), shown(node.args), kwargs, tuple(made), node if counts else None
+    return name_of(node), _arguments(node, results), results(node), node if counts else None

@@ -1,8 +1,9 @@
 """
 Times of a part on this machine's GPU: by our kernels, and as inductor compiles it.
 
-Both are captured in CUDA graphs that run the part on several sets of inputs in turn, and replayed
-in turn: in a model, too, a part finds other tensors in the cache than its weights.
+Both are captured in CUDA graphs that run the part on several sets of inputs, one after the other,
+and are replayed alternately: in a model, too, a part finds other tensors in the cache than its
+weights.
 """
 
 import copy
@@ -76,7 +77,7 @@ def _filled(example: Any) -> Any:
 
 
 def replayed(calls: Sequence[Call], sets: Sequence[Sequence[Any]]) -> list[float]:
-    """Medians of replays of CUDA graphs, in turn, after one that warms."""
+    """Medians of alternate replays of CUDA graphs, after one of each that warms."""
     graphs = [_captured(call, sets) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(1 + ROUNDS):

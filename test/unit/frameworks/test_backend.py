@@ -21,6 +21,7 @@ import mirage_mlir as mi  # noqa: E402
 from mirage_mlir.frameworks.backend import entry, operators, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
+from mirage_mlir.frameworks.backend.nodes import signature_of  # noqa: E402
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_dynamo", "shared_cache"),
@@ -289,3 +290,15 @@ def test_layers_share_what_is_computed_of_equal_inputs(
     assert backend.explanation.taken == 2
     (graph,) = graphs
     assert sum("where" in str(node.target) for node in graph.graph.nodes) == 1
+
+
+def test_parts_that_keep_numbers_are_like_no_others() -> None:
+    """The numbers are not in the text of a graph; parts of equal layers without any are alike."""
+    graphs = [torch.fx.symbolic_trace(model) for model in (lambda x: x * 2.0, lambda y: y * 2.0)]
+    assert len({signature_of(graph) for graph in graphs}) == 1
+    for number, graph in enumerate(graphs):
+        graph.register_buffer("number", torch.full((2,), float(number)))
+        (node, *_) = [each for each in graph.graph.nodes if each.op == "call_function"]
+        with graph.graph.inserting_before(node):
+            node.args = (node.args[0], graph.graph.get_attr("number"))
+    assert len({signature_of(graph) for graph in graphs}) == 2
