@@ -166,17 +166,6 @@ def test_gradients() -> None:
     assert backend.explanation.taken >= 2
 
 
-def test_other_shapes_compile_again_and_dynamic_ones_are_left() -> None:
-    model = normed_linear()
-    backend = Backend({"rest": "eager", "effort": "none"})
-    call = torch.compile(model, backend=backend, dynamic=True)
-    with torch.no_grad():
-        for rows in (3, 5):
-            x = torch.randn(rows, 32)
-            assert close(call(x), model(x))
-    assert backend.explanation.outside == {"its shapes are not fixed": 1}
-
-
 @pytest.mark.usefixtures("all_taken")
 def test_a_part_that_fails_is_run_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Any, tensors: Any) -> Any:
