@@ -1,12 +1,19 @@
 """`mirage_mlir.torch` on tensors of a GPU: values, gradients, CUDA graphs, weights that change."""
 
 import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mirage_mlir as mi
+from mirage_mlir.runtime.present_gpu import present_target
 
 ACCURATE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5}
 """Relative in the 2-norm: of gradients, which have a few roundings."""
@@ -195,3 +202,34 @@ def test_parts_of_a_model_that_are_timed(torch: Any, ours: Any) -> None:
     assert 1e-6 < part.seconds < 1e-3
     assert 1e-6 < part.without < 1e-3
     assert part.taken == (part.seconds <= 0.97 * part.without)
+
+
+def test_the_target_is_this_gpu(torch: Any, ours: Any) -> None:
+    """Its own row where it has one, for its tensors and where there are none."""
+    target = present_target()
+    assert target in (*re.split(r"\W+", torch.cuda.get_device_name(0)), "sm_90a", "sm_80")
+    assert ours.target_of(torch.device("cuda", 0)) == target
+
+
+def test_a_graph_that_another_process_compiled(tmp_path: Path) -> None:
+    """It is given back with its kernels, for training, too."""
+    folders = {"TORCHINDUCTOR_CACHE_DIR": "torch", "MIRAGE_CACHE_DIR": "mirage"}
+    kept = {name: str(tmp_path / folder) for name, folder in folders.items()}
+    path = os.pathsep.join(each for each in sys.path if each)
+    program = Path(__file__).parents[1] / "support" / "kept_graph_program.py"
+    found = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-W", "error::RuntimeWarning", str(program), "cuda", "train"],
+                env={**os.environ, **kept, "PYTHONPATH": path},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            ).stdout.splitlines()[-1]
+        )
+        for _ in range(2)
+    ]
+    assert [each["asked"] for each in found] == [2, 0]
+    assert found[0]["rows"] == found[1]["rows"]
+    assert any(taken for _, _, taken, _ in found[1]["rows"])
+    assert max(found[1]["errors"]) < 1e-3
