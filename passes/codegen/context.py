@@ -57,6 +57,8 @@ class KernelContext:
         iterations: index of the present iteration of each loop.
         slot: which of the `stages` buffers the present iteration reads.
         parity: whether the present iteration is an odd one, 0 or 1.
+        tile: how many tiles of the grid the block has computed before the present one.
+        before: iterations of all these together.
         paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
         ahead: in a stream, rows and columns from the start of a thread's part of a tile to the
@@ -80,6 +82,8 @@ class KernelContext:
     iterations: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
+    tile: Index = 0
+    before: Index = 0
     paced: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None
@@ -95,6 +99,11 @@ class KernelContext:
     row_maxima: dict[StateKey, OnlineMaximum] = field(default_factory=dict[StateKey, OnlineMaximum])
     partial_sums: SSAValue | None = None
     counters: SSAValue | None = None
+
+    def go_to_tile(self, number: Index, blocks: list[Index]) -> None:
+        """Go on with tile `number` of a persistent block, which is at `blocks` of the grid."""
+        self.tile, self.blocks = number, blocks
+        self.before = self.emit.mul(number, prod(self.graph.loop_sizes))
 
     @cached_property
     def is_half(self) -> bool:

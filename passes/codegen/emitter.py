@@ -266,7 +266,7 @@ class Emitter:
 
     def loop(
         self,
-        count: int,
+        count: Index,
         carried: Sequence[SSAValue],
         body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
     ) -> list[SSAValue]:

@@ -60,6 +60,7 @@ from mirage_mlir.passes.codegen.operations import (
     run_all,
     run_operation,
 )
+from mirage_mlir.passes.codegen.persistent_tiles import BLOCK_IDS, PersistentTiles
 from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
@@ -107,19 +108,15 @@ class KernelFunction:
         self.block_threads = threads = graph.schedule.threads
         self.grid = launched_grid(graph)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
-        block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
-        ids: list[Index] = [
-            self.emit.result(block()) if size > 1 else 0
-            for block, size in zip(block_ids, self.grid, strict=True)
-        ]
-        blocks = place_in_grid(self.emit, graph, ids)
+        self.tiles = PersistentTiles(self.emit, graph) if graph.schedule.persistent_blocks else None
+        self.first_tile = self.blocks() if self.tiles is None else self.tiles.place(0)
         self.ctx = KernelContext(
             graph,
             self.emit,
             dict(zip(self.roots, self.entry.args, strict=False)),
             threads,
             thread_index,
-            blocks,
+            self.first_tile,
             self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
             graph.schedule.stages,
         )
@@ -128,6 +125,14 @@ class KernelFunction:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.before, self.in_loop = sections[PROLOGUE], sections[MAIN_LOOP]
         self.after = sections[EPILOGUE]
+
+    def blocks(self) -> list[Index]:
+        """The block's index along each axis of the grid, where it computes one tile of it."""
+        ids: list[Index] = [
+            self.emit.result(block()) if size > 1 else 0
+            for block, size in zip(BLOCK_IDS, self.grid, strict=True)
+        ]
+        return place_in_grid(self.emit, self.graph, ids)
 
     def run(self, name: str) -> llvm.FuncOp:
         """Emit everything."""
@@ -140,14 +145,29 @@ class KernelFunction:
 
     def run_sections(self, producer: Producer | None = None) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
+        self.ctx.go_to_tile(0, self.first_tile)
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
         if not self.graph.overlap.starts_early:
             prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
             self.begin(op, producer)
-        read_ahead(self.ctx, self.before[start:])
-        run_all(self.ctx, self.before[start:])
+        if self.tiles is None:
+            self.run_tile(self.before[start:])
+            return
+
+        def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            assert self.tiles is not None
+            self.ctx.go_to_tile(number, self.tiles.place(number))
+            self.run_tile(self.before[start:])
+            return []
+
+        self.emit.loop(self.tiles.count(), [], tile)
+
+    def run_tile(self, before: Sequence[Operation]) -> None:
+        """Emit what computes one tile of the grid: what comes `before` the loop, it, the rest."""
+        read_ahead(self.ctx, before)
+        run_all(self.ctx, before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
         self.run_ending()
@@ -169,8 +189,8 @@ class KernelFunction:
             match self.after[0]:
                 case AwaitMmaOp() as op:
                     take_sums(self.ctx, op)
-                case ReleaseTilesOp():
-                    release_last_tiles(self.ctx)
+                case ReleaseTilesOp() as op:
+                    release_last_tiles(self.ctx, op)
                 case AwaitPreviousGridOp():
                     await_previous_grid(self.ctx)
                 case _:
@@ -184,7 +204,7 @@ class KernelFunction:
         maps = dict(
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
-        producer = Producer(ctx, maps)
+        producer = Producer(ctx, maps, self.tiles)
         ctx.paced = producer.paced is not None
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)

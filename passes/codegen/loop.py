@@ -120,7 +120,7 @@ class Loop:
         """One iteration; the accumulators after it."""
         ctx = self.ctx
         ctx.iterations = iterations_of(ctx, iteration)
-        ctx.slot = ctx.emit.rem(iteration, ctx.stages)
+        ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
         self.totals, self.started = {}, {}
         for op in self.ops:

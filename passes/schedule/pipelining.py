@@ -56,6 +56,7 @@ from mirage_mlir.passes.schedule.order import (
     post_part,
     with_awaits,
 )
+from mirage_mlir.passes.schedule.persistence import persistent_blocks_of
 from mirage_mlir.passes.schedule.pipelined_order import (
     alternating,
     pipelined_loop,
@@ -75,16 +76,19 @@ class Pipelining:
         graph: the kernel.
         target: only where it has tensor copies are there producers.
         given_stages: buffers of each tile that the loop loads; chosen by their size if not given.
+        may_persist: whether blocks may compute one tile of the grid after another.
     """
 
     graph: kernel.GraphDefinedOp
     target: Target
     given_stages: int | None
+    may_persist: bool = True
 
     def run(self) -> None:
         """Order the graph's operations, insert waits, and write its schedule."""
         if has_producer(self.graph, self.target):
             self.double_buffer()
+            self.persist()
             sections = self.with_producer()
             self.set_producer()
         else:
@@ -101,7 +105,7 @@ class Pipelining:
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
-        loop, ending = pipelined_mmas(loop, has_producer=True, clusters=shares_tiles(self.graph))
+        loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=self.releases_last)
         return {
             PRODUCER: self.produced(tiles, before, after),
             PROLOGUE: copies_first(before),
@@ -143,7 +147,7 @@ class Pipelining:
         looped = bool(loop)
         pending = stages - 1 if looped else 0
         before = invariant_part(parts[PROLOGUE], pending, resident, looped=looped)
-        loop, ending = pipelined_mmas(loop, has_producer=False, clusters=False)
+        loop, ending = pipelined_mmas(loop, has_producer=False, releases_last=False)
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         return {
@@ -200,6 +204,18 @@ class Pipelining:
         needed = stages * iteration_bytes(self.graph) + other + mbarrier_bytes(stages)
         if not may_double_buffer(before, stages, needed, self.target):
             set_double_buffered(found, False)
+
+    def persist(self) -> None:
+        """Write the blocks of a persistent kernel."""
+        if not self.may_persist:
+            return
+        blocks = persistent_blocks_of(self.graph, self.stages(), self.target)
+        self.graph.schedule = replace(self.graph.schedule, persistent_blocks=blocks)
+
+    @property
+    def releases_last(self) -> bool:
+        """Whether the tiles of the last iteration are released: producers wait for that."""
+        return shares_tiles(self.graph) or self.graph.schedule.persistent_blocks > 0
 
     def stages(self) -> int:
         """Buffers of each tile that the loop loads, with the buffers that there are so far."""
