@@ -72,14 +72,17 @@ from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 
 UNARY = {
+    "ceil": "The smallest integer that is not below `x`, elementwise.",
     "cosine": "The cosine, elementwise.",
     "exponential": "`e^x`, elementwise.",
     "exponential_minus_one": "`e^x - 1`, elementwise.",
+    "floor": "The largest integer that is not above `x`, elementwise.",
     "log": "The natural logarithm, elementwise.",
     "log_plus_one": "`log(x + 1)`, elementwise.",
     "logistic": "`1 / (1 + e^-x)`, elementwise.",
     "negate": "`-x`, elementwise.",
     "not": "The complement, elementwise: of booleans their negation.",
+    "round_nearest_even": "The integer nearest to `x`; of two, the even one, elementwise.",
     "rsqrt": "`1 / sqrt(x)`, elementwise.",
     "sign": "-1, 1, or `x` where it is a zero or NaN, elementwise.",
     "sine": "The sine, elementwise.",
