@@ -49,9 +49,9 @@ class Conversion:
         self._emit: LinalgBuilder | None = None
 
     def know(self, value: SSAValue, argument: SSAValue) -> None:
-        """`value` is computed elsewhere, and given as `argument`."""
+        """`value` is computed elsewhere, and given as `argument`, booleans as numbers."""
         kind = value.type
-        assert isa(kind, TensorType[FloatType])
+        assert isa(kind, TensorType[Attribute])
         self.known[value] = Tensor(kind.get_shape(), kind.element_type, argument)
 
     def convert(self, op: Operation) -> None:

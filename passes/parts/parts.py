@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType, Unregis
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
@@ -17,8 +16,8 @@ from mirage_mlir.diagnostics import (
     remark,
     remark_of,
 )
-from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.linalg.conversion import Conversion
+from mirage_mlir.passes.stablehlo.tensors import given_as
 
 MOVES = ("constant", "reshape", "broadcast", "transpose", "slice", "concat", "cast")
 """Operators that compute nothing: what has no others stays with the host."""
@@ -33,6 +32,8 @@ class Language:
     """Whether an operation may become operators, as far as its name says."""
     unchanged: Sequence[str]
     """Operations that are made anew wherever they are read, rather than passed on."""
+    as_numbers: Callable[[SSAValue, TensorType[Attribute]], Sequence[Operation]]
+    """Operations of the host of which the last makes zeros and ones, of a type, of booleans."""
 
 
 @dataclass
@@ -66,31 +67,25 @@ def convert_whole(function: FuncOp, language: Language) -> None:
     if len(function.body.blocks) > 1:
         language.conversion(Block()).at(function).fail("has several blocks")
     old = function.body.block
-    block = Block(arg_types=old.arg_types)
+    block = Block(arg_types=[given_as(kind) or kind for kind in old.arg_types])
     for before, after in zip(old.args, block.args, strict=True):
         after.name_hint, after.location = before.name_hint, before.location
-    given = [arg for arg in old.args if _can_be_given(arg)]
     conversion = language.conversion(block)
     for value, argument in zip(old.args, block.args, strict=True):
-        if value in given:
+        if given_as(value.type) is not None:
             conversion.know(value, argument)
     for op in old.ops:
         if isinstance(op, ReturnOp):
             conversion.finish(op, op.operands)
         else:
             conversion.convert(op)
-    if len(given) < len(old.args):
-        index = next(arg.index for arg in old.args if arg not in given)
-        conversion.at(function).fail(
-            f"takes {old.args[index].type} as argument {index}; kernels take tensors of floats"
-        )
+    for arg in old.args:
+        if given_as(arg.type) != arg.type:
+            conversion.at(function).fail(
+                f"takes {arg.type} as argument {arg.index}; kernels take tensors of floats"
+            )
     function.detach_region(function.body)
     function.add_region(Region(block))
-
-
-def _can_be_given(value: SSAValue) -> bool:
-    kind = value.type
-    return isa(kind, TensorType[FloatType]) and all(size > 0 for size in kind.get_shape())
 
 
 def blocks_of(region: Region, language: Language) -> Iterator[Block]:
@@ -212,8 +207,8 @@ def _provide(
             pass
         else:
             return
-    if _can_be_given(value):
-        argument = conversion.block.insert_arg(value.type, len(conversion.block.args))
+    if (kind := given_as(value.type)) is not None:
+        argument = conversion.block.insert_arg(kind, len(conversion.block.args))
         argument.name_hint = value.name_hint
         conversion.know(value, argument)
         inputs.append(value)
@@ -231,9 +226,10 @@ def _without_unused(part: OutlinedPart) -> OutlinedPart:
 
 
 def _notes_of(value: SSAValue, function: FuncOp) -> DictionaryAttr:
-    """What the host says of an argument that it passes on: that it never changes."""
+    """What the host says of an argument that it passes on as it is: that it never changes."""
     if (
         isinstance(value, BlockArgument)
+        and given_as(value.type) == value.type
         and value.block is function.body.block
         and is_constant_input(function, value.index)
     ):
@@ -255,7 +251,7 @@ def convert(function: FuncOp, language: Language, names: set[str]) -> None:
     refusals, replaced, count = Refusals(), dict[SSAValue, SSAValue](), 0
     for block in [*blocks_of(function.body, language)]:
         for part in parts_of(block, refusals, language):
-            outline(function, part, _new_name(function, count, names), replaced)
+            outline(function, part, _new_name(function, count, names), replaced, language)
             count += 1
     made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
     result = f"{made} that it calls" if count else "nothing of it was converted"
@@ -275,14 +271,18 @@ def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
 
 
 def outline(
-    function: FuncOp, part: OutlinedPart, name: str, replaced: dict[SSAValue, SSAValue]
+    function: FuncOp,
+    part: OutlinedPart,
+    name: str,
+    replaced: dict[SSAValue, SSAValue],
+    language: Language,
 ) -> None:
     """
     Make a function of `part` in front of `function`, and call it in the place of the part.
 
     `replaced` are values of parts before this one, by what they were in the host.
     """
-    inputs = [value.type for value in part.inputs]
+    inputs = [arg.type for arg in part.block.args]
     results: list[Attribute] = [value.type for value in part.outputs]
     notes = ArrayAttr([_notes_of(value, function) for value in part.inputs])
     made = FuncOp(name, (inputs, results), Region(part.block), arg_attrs=notes)
@@ -290,9 +290,17 @@ def outline(
     module_block = function.parent
     assert module_block is not None
     module_block.insert_op_before(made, function)
-    call = CallOp(name, [replaced.get(value, value) for value in part.inputs], results)
-    call.location = part.ops[-1].location
-    Rewriter.insert_op(call, InsertPoint.after(part.ops[-1]))
+    given = [replaced.get(value, value) for value in part.inputs]
+    converted: list[Operation] = []
+    for number, value in enumerate(given):
+        kind = given_as(value.type)
+        if kind is not None and kind != value.type:
+            converted += language.as_numbers(value, kind)
+            (given[number],) = converted[-1].results
+    call = CallOp(name, given, results)
+    for op in (*converted, call):
+        op.location = part.ops[-1].location
+    Rewriter.insert_op([*converted, call], InsertPoint.after(part.ops[-1]))
     for before, after in zip(part.outputs, call.results, strict=True):
         after.name_hint = before.name_hint
         before.replace_all_uses_with(after)

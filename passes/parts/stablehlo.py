@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from mirage_mlir.diagnostics import name_of
+from mirage_mlir.dialects.stablehlo import ConvertOp
 from mirage_mlir.passes.linalg.builder import LinalgBuilder, read, static_type
 from mirage_mlir.passes.linalg.conversion import Conversion
 from mirage_mlir.passes.parts.parts import Language
@@ -27,6 +29,10 @@ class StablehloConversion(Conversion):
         return [tables.apply(RULES[name], emit, op, inputs)]
 
 
+def _as_numbers(value: SSAValue, kind: TensorType[Attribute]) -> Sequence[Operation]:
+    return [ConvertOp.create(operands=[value], result_types=[kind])]
+
+
 def _is_candidate(op: Operation) -> bool:
     return name_of(op) in RULES or name_of(op) == BARRIER
 
@@ -35,4 +41,5 @@ STABLEHLO = Language(
     StablehloConversion,
     _is_candidate,
     ("stablehlo.constant", "stablehlo.iota"),
+    _as_numbers,
 )

@@ -224,11 +224,47 @@ def constants(program: HostProgram) -> Pairs:
     return pairs
 
 
+# Booleans of the host, one of which it computes itself.
+MASKS = """
+func.func @masked(%x: tensor<16x24xf32>, %w: tensor<24x8xf32>, %mask: tensor<16x8xi1>,
+    %places: tensor<16x8xi32>, %from: i32) -> tensor<16x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %bits = tensor.empty() : tensor<16x8xi1>
+  %late = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%places : tensor<16x8xi32>) outs(%bits : tensor<16x8xi1>) {
+    ^bb0(%place: i32, %old: i1):
+      %is = arith.cmpi sge, %place, %from : i32
+      linalg.yield %is : i1
+  } -> tensor<16x8xi1>
+  %m = linalg.matmul ins(%x, %w : tensor<16x24xf32>, tensor<24x8xf32>)
+    outs(%z : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %a = arith.select %mask, %m, %z : tensor<16x8xi1>, tensor<16x8xf32>
+  %b = arith.select %late, %a, %m : tensor<16x8xi1>, tensor<16x8xf32>
+  func.return %b : tensor<16x8xf32>
+}
+"""
+
+
+def masks(program: HostProgram) -> Pairs:
+    x, w = normal(program, (16, 24), 0), normal(program, (24, 8), 1)
+    random = np.random.default_rng(2)
+    mask = program.array(random.integers(0, 2, (16, 8)).astype(bool))
+    places = program.array(random.integers(0, 9, (16, 8)).astype(np.int32))
+    given = x, w, mask, places, ctypes.c_int32(4)
+    (found,) = program.results("masked", [((16, 8), F32)], *given)
+    product = exact(x) @ exact(w)
+    return [(found, np.where(places >= 4, np.where(mask, product, 0), product))]
+
+
 HOST_CASES = {
     "loop": HostCase(LOOP, loop),
     "mixed": HostCase(MIXED, mixed),
     "calls": HostCase(CALLS, calls, (), tolerance=4e-3),
     "buffers": HostCase(BUFFERS, buffers),
+    "masks": HostCase(MASKS, masks),
     "constants": HostCase(CONSTANTS, constants),
     "imported": HostCase(
         (IMPORTED / "gated_mlp.mlir").read_text(), imported, ("--convert-stablehlo-to-kernel",)
