@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     TensorType,
     i1,
 )
@@ -170,11 +171,11 @@ class ConstantOp(ShapedOp):
 
     name = "stablehlo.constant"
 
-    value = prop_def(DenseIntOrFPElementsAttr)
+    value = prop_def(DenseIntOrFPElementsAttr | DenseResourceAttr)
     result = result_def(TENSOR)
 
     def inferred_shape(self) -> Shape:
-        return self.value.get_shape()
+        return self.value.type.get_shape()
 
 
 @irdl_op_definition

@@ -189,7 +189,7 @@ def number_of(emit: LinalgBuilder, op: Operation, shape: Shape) -> Tensor:
     elif isinstance(value, FloatAttr | IntegerAttr):
         number = value.value.data
     else:
-        emit.fail("has elements that are not written here")
+        emit.fail("has its elements behind the program; kernels take such tables as inputs")
     assert isinstance(number, int | float)
     if isinstance(element, IndexType):
         element = IntegerType(64)

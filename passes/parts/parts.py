@@ -10,7 +10,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
-    Diagnostic,
     UnsupportedOperation,
     name_of,
     remark,
@@ -40,11 +39,13 @@ class Language:
 class Refusals:
     """The operations that stay with the host, and why."""
 
-    reasons: dict[Operation, Diagnostic] = field(default_factory=dict[Operation, Diagnostic])
+    reasons: dict[Operation, UnsupportedOperation] = field(
+        default_factory=dict[Operation, UnsupportedOperation]
+    )
 
     def note(self, op: Operation, error: UnsupportedOperation) -> None:
         """`op` stays."""
-        self.reasons[op] = error.diagnostics[0]
+        self.reasons[op] = error
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,27 @@ def convert(function: FuncOp, language: Language, names: set[str]) -> None:
     made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
     result = f"{made} that it calls" if count else "nothing of it was converted"
     remark(function, f"@{function.sym_name.data} stays a function of the host: {result}")
-    remark_of(first)
+    remark_of(_in_the_way(function, first, refusals, language))
+
+
+def _in_the_way(
+    function: FuncOp, first: UnsupportedOperation, refusals: Refusals, language: Language
+) -> UnsupportedOperation:
+    """The first reason that is none of a constant, if there is one: kernels get those as inputs."""
+    said = first.diagnostics[0].message
+    if not said.startswith(tuple(f"'{name}' op" for name in language.unchanged)):
+        return first
+    for op in (op for block in function.body.blocks for op in block.ops):
+        if name_of(op) in language.unchanged or isinstance(op, CallOp | ReturnOp):
+            continue
+        if op in refusals.reasons:
+            return refusals.reasons[op]
+        if not language.is_candidate(op):
+            try:
+                language.conversion(Block()).convert(op)
+            except UnsupportedOperation as error:
+                return error
+    return first
 
 
 def _new_name(function: FuncOp, number: int, names: set[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -11,6 +12,7 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
 from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.dialects.stablehlo import ConstantOp, IotaOp
 from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.stablehlo import (
     contractions,
@@ -34,6 +36,23 @@ RULES: Mapping[str, Rule] = {
 DIALECTS = ("stablehlo", "chlo")
 
 BARRIER = "stablehlo.optimization_barrier"
+
+
+def in_stablehlo(op: Operation) -> Operation:
+    """
+    `op`, or an operation without operands, of no program, that has the same result.
+
+    That is a constant for a tensor of arith, and `iota` where the type says the sizes, as well:
+    torch-mlir writes so.
+    """
+    kinds = [result.type for result in op.results]
+    if not kinds or not isa(kinds[0], TensorType[Attribute]):
+        return op
+    if isinstance(op, arith.ConstantOp):
+        return ConstantOp.create(properties={"value": op.value}, result_types=kinds)
+    if name_of(op) == "stablehlo.dynamic_iota":
+        return IotaOp.create(properties={**op.properties}, result_types=kinds)
+    return op
 
 
 class Converter:
@@ -99,6 +118,8 @@ class Converter:
             results = self._run(self._callee(op), operands)
             self._place = outer
             return results
+        if (meant := in_stablehlo(op)) is not op:
+            op, operands = meant, ()
         if (name := op.name) not in RULES and name != BARRIER:
             target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
             of = "" if target is None else f" (a call of {target})"

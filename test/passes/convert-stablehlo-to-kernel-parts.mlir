@@ -25,6 +25,22 @@ func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {kernel.constant}) -> tens
   func.return %r : tensor<4x8xf32>
 }
 
+// Weights behind the program, as torch-mlir prints them, are in nobody's way.
+// CHECK:      func.func @weights_part_0(%b: tensor<8xf32>, %x: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:      func.func @weights(
+// CHECK:        %b = "stablehlo.constant"() <{value = dense_resource<bias> : tensor<8xf32>}>
+// CHECK:        func.call @weights_part_0(%b, %x)
+// CHECK:        "stablehlo.cbrt"
+// expected-remark @+1 {{@weights stays a function of the host: 1 part of it became a function that it calls}}
+func.func @weights(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %b = "stablehlo.constant"() <{value = dense_resource<bias> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %c = "stablehlo.broadcast_in_dim"(%b) <{broadcast_dimensions = array<i64: 1>}> : (tensor<8xf32>) -> tensor<4x8xf32>
+  %y = "stablehlo.add"(%x, %c) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'stablehlo.cbrt' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.cbrt"(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
 // Sizes that are not known, and none: what works on them stays, too.
 // CHECK:      func.func @sizes_part_0(%y: tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK:        kernel.tanh
@@ -56,3 +72,4 @@ func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %z = "sdy.sharding_constraint"(%y) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %z : tensor<4x8xf32>
 }
+{-# dialect_resources: { builtin: { bias: "0x040000000000003F000000400000803E000080BF0000003F000000400000803E000080BF" } } #-}
