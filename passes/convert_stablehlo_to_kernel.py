@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import PassFailure, remark
 from mirage_mlir.passes.parts.foreign import tell_foreign
+from mirage_mlir.passes.parts.inlining import inline_calls
 from mirage_mlir.passes.parts.parts import convert
 from mirage_mlir.passes.parts.stablehlo import STABLEHLO
 from mirage_mlir.passes.stablehlo.functions import called, convert_function, uses_stablehlo
@@ -45,7 +46,8 @@ class ConvertStablehloToKernelPass(ModulePass):
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions
-    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays, as do the types of arguments.
+    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays, as do the types of arguments. Calls
+    of private functions that can be converted are inlined there, too.
     """
 
     name = "convert-stablehlo-to-kernel"
@@ -76,8 +78,12 @@ class ConvertStablehloToKernelPass(ModulePass):
         kept = [
             each for each in wanted if not _is_private(each) or each.sym_name.data not in before
         ]
-        hosts = self._convert_whole(op, kept)
         unused = [each for each in wanted if _is_private(each) and each.sym_name.data in before]
+        hosts = self._convert_whole(op, kept)
+        if self.parts:
+            inlined = [each for each in unused if _converts(op, each)]
+            for host in (*hosts, *(each for each in unused if each not in inlined)):
+                inline_calls(op, host, inlined.__contains__)
         while gone := [each for each in unused if each.sym_name.data not in {*called(op)}]:
             for function in gone:
                 unused.remove(function)
@@ -105,6 +111,14 @@ class ConvertStablehloToKernelPass(ModulePass):
         for function, body in bodies:
             _replace_body(function, body)
         return hosts
+
+
+def _converts(module: ModuleOp, function: FuncOp) -> bool:
+    try:
+        convert_function(module, function)
+    except PassFailure:
+        return False
+    return True
 
 
 def _replace_body(function: FuncOp, body: Region) -> None:

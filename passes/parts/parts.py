@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType, Unregis
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
@@ -15,11 +16,19 @@ from mirage_mlir.diagnostics import (
     remark,
     remark_of,
 )
+from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.linalg.conversion import Conversion
 from mirage_mlir.passes.stablehlo.tensors import given_as
 
 MOVES = ("constant", "reshape", "broadcast", "transpose", "slice", "concat", "cast")
-"""Operators that compute nothing: what has no others stays with the host."""
+"""Operators that compute nothing."""
+
+HOSTS = (*MOVES, "compare")
+"""What has no other operators stays with the host: it would have to read the masks anyway."""
+
+
+HostCode = Callable[[SSAValue, TensorType[Attribute]], Sequence[Operation]]
+"""Operations of which the last one makes a tensor of a type of another one."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +40,10 @@ class Language:
     """Whether an operation may become operators, as far as its name says."""
     unchanged: Sequence[str]
     """Operations that are made anew wherever they are read, rather than passed on."""
-    as_numbers: Callable[[SSAValue, TensorType[Attribute]], Sequence[Operation]]
+    as_numbers: HostCode
     """Operations of the host of which the last makes zeros and ones, of a type, of booleans."""
+    as_booleans: HostCode
+    """The opposite."""
 
 
 @dataclass
@@ -80,13 +91,26 @@ def convert_whole(function: FuncOp, language: Language) -> None:
             conversion.finish(op, op.operands)
         else:
             conversion.convert(op)
-    for arg in old.args:
+    _require_floats(function, conversion)
+    function.detach_region(function.body)
+    function.add_region(Region(block))
+
+
+def _require_floats(function: FuncOp, conversion: Conversion) -> None:
+    """Fail where a function takes or gives booleans, of which a caller has no numbers."""
+    block = function.body.block
+    last = block.last_op
+    assert last is not None
+    for number, value in enumerate(last.operands):
+        if given_as(value.type) != value.type:
+            conversion.at(last).fail(
+                f"gives {value.type} as result {number}; kernels give {COMPILED}"
+            )
+    for arg in block.args:
         if given_as(arg.type) != arg.type:
             conversion.at(function).fail(
                 f"takes {arg.type} as argument {arg.index}; kernels take tensors of floats"
             )
-    function.detach_region(function.body)
-    function.add_region(Region(block))
 
 
 def blocks_of(region: Region, language: Language) -> Iterator[Block]:
@@ -134,7 +158,7 @@ def _parts_of_run(
 
 def _computes(block: Block) -> bool:
     names = (op.name for op in block.ops if not isinstance(op, ReturnOp))
-    return any(name.partition(".")[2] not in MOVES for name in names)
+    return any(name.partition(".")[2] not in HOSTS for name in names)
 
 
 def _try(
@@ -303,29 +327,42 @@ def outline(
 
     `replaced` are values of parts before this one, by what they were in the host.
     """
+    last, module_block = part.block.last_op, function.parent
+    assert last is not None
+    assert module_block is not None
     inputs = [arg.type for arg in part.block.args]
-    results: list[Attribute] = [value.type for value in part.outputs]
+    results = [value.type for value in last.operands]
     notes = ArrayAttr([_notes_of(value, function) for value in part.inputs])
     made = FuncOp(name, (inputs, results), Region(part.block), arg_attrs=notes)
     made.location = part.ops[-1].location
-    module_block = function.parent
-    assert module_block is not None
     module_block.insert_op_before(made, function)
-    given = [replaced.get(value, value) for value in part.inputs]
-    converted: list[Operation] = []
-    for number, value in enumerate(given):
-        kind = given_as(value.type)
-        if kind is not None and kind != value.type:
-            converted += language.as_numbers(value, kind)
-            (given[number],) = converted[-1].results
+    ops: list[Operation] = []
+    given = [
+        _as_type(ops, replaced.get(value, value), kind, language.as_numbers)
+        for value, kind in zip(part.inputs, inputs, strict=True)
+    ]
     call = CallOp(name, given, results)
-    for op in (*converted, call):
+    ops.append(call)
+    got = [
+        _as_type(ops, after, before.type, language.as_booleans)
+        for before, after in zip(part.outputs, call.results, strict=True)
+    ]
+    for op in ops:
         op.location = part.ops[-1].location
-    Rewriter.insert_op([*converted, call], InsertPoint.after(part.ops[-1]))
-    for before, after in zip(part.outputs, call.results, strict=True):
+    Rewriter.insert_op(ops, InsertPoint.after(part.ops[-1]))
+    for before, after in zip(part.outputs, got, strict=True):
         after.name_hint = before.name_hint
         before.replace_all_uses_with(after)
         replaced[before] = after
     for op in reversed(part.ops):
         if not any(result.first_use for result in op.results):
             Rewriter.erase_op(op)
+
+
+def _as_type(ops: list[Operation], value: SSAValue, kind: Attribute, convert: HostCode) -> SSAValue:
+    """`value`, or where it has another type what operations make of it, which are appended."""
+    if value.type == kind:
+        return value
+    assert isa(kind, TensorType[Attribute])
+    ops += convert(value, kind)
+    return ops[-1].results[0]

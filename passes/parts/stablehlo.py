@@ -29,7 +29,7 @@ class StablehloConversion(Conversion):
         return inputs if name == BARRIER else [tables.apply(RULES[name], emit, op, inputs)]
 
 
-def _as_numbers(value: SSAValue, kind: TensorType[Attribute]) -> Sequence[Operation]:
+def _converted(value: SSAValue, kind: TensorType[Attribute]) -> Sequence[Operation]:
     return [ConvertOp.create(operands=[value], result_types=[kind])]
 
 
@@ -42,5 +42,6 @@ STABLEHLO = Language(
     StablehloConversion,
     _is_candidate,
     ("stablehlo.constant", "stablehlo.iota", "arith.constant"),
-    _as_numbers,
+    as_numbers=_converted,
+    as_booleans=_converted,
 )

@@ -15,6 +15,21 @@ func.func @host(%x: tensor<4xf32>, %mask: tensor<4xi1>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
+// What kernels compare, the host gets as booleans.
+// LINALG:      func.func @compared_part_0(%{{[a-z0-9]+}}: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// LINALG:        kernel.compare
+// LINALG:      func.func @compared(%{{[a-z0-9]+}}: tensor<4xf32>) -> (tensor<4xi1>, tensor<4xf32>)
+// LINALG:        [[M:%[0-9]+]], [[R:%[0-9]+]] = func.call @compared_part_0
+// LINALG:        [[B:%[0-9]+]] = linalg.generic {{.*}} ins([[M]] : tensor<4xf32>)
+// LINALG:          arith.cmpf une
+// LINALG:        func.return [[B]], [[R]]
+func.func @compared(%x: tensor<4xf32>) -> (tensor<4xi1>, tensor<4xf32>) {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  %m = arith.cmpf ogt, %x, %y : tensor<4xf32>
+  %r = arith.select %m, %x, %y : tensor<4xi1>, tensor<4xf32>
+  func.return %m, %r : tensor<4xi1>, tensor<4xf32>
+}
+
 // WHOLE:      remark: takes tensor<4xf32> as argument 1: zeros and ones of tensor<4xi1>
 // WHOLE:      remark: takes tensor<f32> as argument 2: zeros and ones of tensor<i1>
 // WHOLE:      func.func @f(%{{[a-z0-9]+}}: tensor<4xf16>, %{{[a-z0-9]+}}: tensor<4xf32> {kernel.constant}, %{{[a-z0-9]+}}: tensor<f32>) -> tensor<4xf16>

@@ -41,6 +41,48 @@ func.func @weights(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
+// Parts go across calls of functions that can be converted; these are gone where nobody calls them any more.
+// CHECK:      func.func @calls_part_0(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:        kernel.tanh
+// CHECK:        kernel.sigmoid
+// CHECK:        kernel.mul
+// CHECK:        kernel.exp
+// CHECK:      func.func @calls(
+// CHECK-NEXT:   func.call @calls_part_0(%x)
+// CHECK-NEXT:   func.call @root(
+// CHECK-NOT:  @silu
+// CHECK:      func.func @root_part_0(%x: tensor<4x8xf32>)
+// CHECK:        kernel.sigmoid
+// CHECK:      func.func private @root(
+// CHECK-NEXT:   func.call @root_part_0
+// CHECK-NEXT:   "stablehlo.cbrt"
+// CHECK-NOT:  @logistic
+// expected-remark @+1 {{@calls stays a function of the host: 1 part of it became a function that it calls}}
+func.func @calls(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %t = "stablehlo.tanh"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = func.call @silu(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e = "stablehlo.exponential"(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'func.call' op has no counterpart among the operators of the kernel dialect}}
+  %r = func.call @root(%e) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+func.func private @silu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %l = func.call @logistic(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = "stablehlo.multiply"(%x, %l) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+func.func private @logistic(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = "stablehlo.logistic"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+// expected-remark @+1 {{@root stays a function of the host: 1 part of it became a function that it calls}}
+func.func private @root(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = func.call @logistic(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'stablehlo.cbrt' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.cbrt"(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
 // Sizes that are not known, and none: what works on them stays, too.
 // CHECK:      func.func @sizes_part_0(%y: tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK:        kernel.tanh

@@ -224,10 +224,10 @@ def constants(program: HostProgram) -> Pairs:
     return pairs
 
 
-# Booleans of the host, one of which it computes itself.
+# Booleans of the host, one of which it computes itself, and one that it gets of a kernel.
 MASKS = """
 func.func @masked(%x: tensor<16x24xf32>, %w: tensor<24x8xf32>, %mask: tensor<16x8xi1>,
-    %places: tensor<16x8xi32>, %from: i32) -> tensor<16x8xf32> {
+    %places: tensor<16x8xi32>, %from: i32) -> (tensor<16x8xf32>, tensor<16x8xi1>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x8xf32>
   %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x8xf32>) -> tensor<16x8xf32>
@@ -243,7 +243,8 @@ func.func @masked(%x: tensor<16x24xf32>, %w: tensor<24x8xf32>, %mask: tensor<16x
     outs(%z : tensor<16x8xf32>) -> tensor<16x8xf32>
   %a = arith.select %mask, %m, %z : tensor<16x8xi1>, tensor<16x8xf32>
   %b = arith.select %late, %a, %m : tensor<16x8xi1>, tensor<16x8xf32>
-  func.return %b : tensor<16x8xf32>
+  %above = arith.cmpf ogt, %b, %z : tensor<16x8xf32>
+  func.return %b, %above : tensor<16x8xf32>, tensor<16x8xi1>
 }
 """
 
@@ -254,9 +255,11 @@ def masks(program: HostProgram) -> Pairs:
     mask = program.array(random.integers(0, 2, (16, 8)).astype(bool))
     places = program.array(random.integers(0, 9, (16, 8)).astype(np.int32))
     given = x, w, mask, places, ctypes.c_int32(4)
-    (found,) = program.results("masked", [((16, 8), F32)], *given)
+    kinds = [((16, 8), F32), ((16, 8), np.dtype(bool))]
+    found, above = program.results("masked", kinds, *given)
     product = exact(x) @ exact(w)
-    return [(found, np.where(places >= 4, np.where(mask, product, 0), product))]
+    wanted = np.where(places >= 4, np.where(mask, product, 0), product)
+    return [(found, wanted), (above, (found > 0).astype(np.float64))]
 
 
 HOST_CASES = {
