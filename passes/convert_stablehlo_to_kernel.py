@@ -46,8 +46,8 @@ class ConvertStablehloToKernelPass(ModulePass):
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions
-    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays, as do the types of arguments. Calls
-    of private functions that can be converted are inlined there, too.
+    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays, as do the types of arguments.
+    Calls of private functions that can be converted are inlined there, too.
     """
 
     name = "convert-stablehlo-to-kernel"
