@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
+
+from mirage_mlir.diagnostics import place_of
 
 
 def inline_calls(module: ModuleOp, host: FuncOp, is_wanted: Callable[[FuncOp], bool]) -> None:
@@ -25,7 +27,7 @@ def _inlined(call: CallOp, function: FuncOp) -> list[Operation]:
     values = dict[SSAValue, SSAValue](zip(block.args, call.arguments, strict=True))
     ops = [op.clone(values) for op in block.ops if not isinstance(op, ReturnOp)]
     for op in ops:
-        if op.location == UNKNOWN_LOC:
+        if place_of(op.location) is None:  # JAX has names of operators there
             op.location = call.location
     last = block.last_op
     assert isinstance(last, ReturnOp)

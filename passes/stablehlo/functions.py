@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
+from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of, place_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.stablehlo import ConstantOp, IotaOp
 from mirage_mlir.float_formats import COMPILED
@@ -103,7 +103,7 @@ class Converter:
         known = dict[SSAValue, Tensor](zip(function.body.block.args, arguments, strict=True))
         for op in function.body.block.ops:
             operands = [known[value] for value in op.operands]
-            if op.location == UNKNOWN_LOC:
+            if place_of(op.location) is None:
                 op.location = self._place
             if isinstance(op, ReturnOp):
                 self._running.pop()
