@@ -96,6 +96,8 @@ class CopyTime(WorkCount):
         # `cp.async` keeps a buffer free for what is read; a producer fills it when it is.
         free = np.where(self.resources.pipelined, 0.0, 1.0)
         looped = self.resources.staged * np.maximum(self.resources.stages - free, 1)
+        # Half of the time nothing is on its way.
+        looped = np.where(self.resources.waited, looped / 2, looped)
         return at_once * np.maximum(looped + self.asked_at_once, SECTOR)
 
     def _start_seconds(self) -> Array:

@@ -18,6 +18,10 @@ LEAST_PIECE, ODD_PIECE = 4, 10.0
 a smaller one counts for, which a thread loads and stores: matmuls of 127 rows of odd lengths took
 100 us where the bytes take 10."""
 
+SHIFTED_PIECE = 7.0
+"""The same for a piece of 16 bytes that a thread shifts into place: ptxas makes 26 instructions of
+it. Not measured."""
+
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by

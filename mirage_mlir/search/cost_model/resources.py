@@ -78,10 +78,10 @@ class Resources(BlockBuffers):
         """The blocks that are resident on one multiprocessor; sets the `registers` of a thread."""
         target = self.tiling.target
         if self.matmuls:
-            registers = self.live + OTHERS_BESIDE_MATMULS * self.threads
+            registers = self.live + (self.fetched + OTHERS_BESIDE_MATMULS) * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
-            registers = registers + OTHER_REGISTERS * self.threads
+            registers = registers + (self.fetched + OTHER_REGISTERS) * self.threads
         self.registers = np.ceil(registers / self.threads)
         limit = self._most_registers()
         self.registers = np.where(limit > 0, np.minimum(limit, self.registers), self.registers)
