@@ -70,8 +70,8 @@ class BlockBuffers(BlockThreads):
         """Blocks for which each multiprocessor keeps room."""
         self.fetched = self._fetched_words()
         """Registers of a thread for tiles of the next iteration, which are shifted into place."""
-        self.waited = self._waited()
-        """Where threads wait for some tiles of the loop as soon as they have asked for them."""
+        self.realigned_bytes = self._realigned_bytes()
+        """Bytes of an iteration that threads shift into place."""
         self.boxes = self._boxes()
         """Copies that they start in each iteration."""
         self.staged = self._staged_bytes()
@@ -144,10 +144,11 @@ class BlockBuffers(BlockThreads):
                 total = total + self.tiling.volume(value)
         return total
 
-    def _waited(self) -> Mask:
-        shifted = [self.realigned(tensor) for _, tensor in self._loads()]
-        every = np.broadcast_arrays(self.pipelined & False, *shifted)
-        return np.logical_or.reduce(every, axis=0) & (self.fetched == 0)
+    def _realigned_bytes(self) -> Array:
+        total = self.tiling.zero
+        for value, tensor in self._loads():
+            total = total + self.realigned(tensor) * self._padded_tile(value, tensor)
+        return np.where(self.pipelined, 0.0, total)
 
     def _all_fetched(self) -> Mask:
         every = [self.realigned(tensor) for _, tensor in self._loads()]

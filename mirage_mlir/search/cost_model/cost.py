@@ -61,7 +61,7 @@ class CostModel(SumsAcrossBlocks):
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 producer_warps=int(resources.producers[index]),
                 multicast=resources.multicast(index),
-                warpgroups=bool(resources.matmuls) and bool(resources.grouped[index]),
+                warpgroups=resources.multiplies_in_groups(index),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),
                 l2_bytes=float(self.l2[index]),

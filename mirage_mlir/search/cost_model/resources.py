@@ -67,6 +67,11 @@ class Resources(BlockBuffers):
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
 
+    def multiplies_in_groups(self, index: int) -> bool:
+        """For one combination whether there are matmuls, and all of them are `wgmma`."""
+        every = [np.broadcast_to(w.grouped, self.threads.shape) for w in self.matmuls.values()]
+        return bool(every) and all(bool(grouped[index]) for grouped in every)
+
     def _short(self) -> Mask:
         """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""
         sides = [self._sides(self.edges[value]) for value in self.matmuls]
