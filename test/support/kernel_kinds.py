@@ -120,6 +120,12 @@ MATMULS = {
         partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (MATMUL,)
     ),
     "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
+    "linear_odd_rows": Kind(
+        partial(linear.linear_in, None, Linear(127, 331, 139, 127, 64, 64)), (WARPGROUP,)
+    ),
+    "linear_odd_rows_batched": Kind(
+        partial(linear.batched_linear, 3, Linear(19, 203, 77, 16, 32, 32, "bf16")), (MATMUL,)
+    ),
     "shared_left_sides": Kind(
         partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
     ),
