@@ -146,7 +146,8 @@ class KernelFunction:
             prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
             self.begin(op, producer)
-        read_ahead(self.ctx, self.before[start:])
+        # Without a loop, what the epilogue reads in place is asked for at once, too.
+        read_ahead(self.ctx, [*self.before[start:], *([] if self.in_loop else self.after)])
         run_all(self.ctx, self.before[start:])
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()

@@ -144,6 +144,8 @@ def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
             continue
         if isinstance(op, thread.GraphOp):
             shape = threadblock.shape_of(op.results[0])
+        elif isinstance(op, threadblock.AccumulateOp):
+            shape = threadblock.shape_of(op.value)
         elif isinstance(op, Reduction) and reduced_sides(op) is not None:
             shape = threadblock.shape_of(op.input)
         else:

@@ -304,6 +304,12 @@ ROWS = {
     "softmax_primes": rows(partial(tiles.softmax, 13, 1009, 2, "bf16")),
     "layer_norm": rows(partial(tiles.layer_norm, 9, 512, 2, "f16")),
     "layer_norm_f32_primes": rows(partial(tiles.layer_norm, 7, 509, 2, "f32")),
+    "softmax_in_clusters": Kind(
+        partial(tiles.rows_in_clusters, 5, 4099, 4, "f16"), (CLUSTER,), None
+    ),
+    "softmax_in_clusters_f32": Kind(
+        partial(tiles.rows_in_clusters, 3, 2048, 8, "f32"), (CLUSTER,), None
+    ),
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),

@@ -76,6 +76,10 @@ PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 said of loops with tensor copies is read off 260 kernels of 17 programs with matmuls on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
+ROW_BARRIER, ROW_BARRIER_PER_BLOCK = 0.6e-6, 0.05e-6
+"""The same for a cluster without a loop: its blocks start together and load as much. An assumption:
+not fitted to anything that was timed."""
+
 WORKSPACE_BARRIER = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
