@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -40,6 +41,20 @@ class Extent:
     empty: bool = False
 
 
+@dataclass(frozen=True)
+class FetchedTile:
+    """
+    What a thread has loaded of a tile of a later iteration.
+
+    Args:
+        words: registers.
+        ahead: how many iterations later; counted from the one that stores it.
+    """
+
+    words: Sequence[SSAValue]
+    ahead: int
+
+
 Extents = tuple[Extent | None, ...]
 
 
@@ -66,6 +81,7 @@ class KernelContext:
         whole: in a stream, the layout of the whole tile.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
+        fetched_tiles: those of a later iteration that were loaded and not yet stored.
         resident_lhs: loop-invariant left fragments in registers, by matmul, then step and row.
         row_maxima: the row maxima by which sums are rescaled.
         partial_sums, counters: device memory for sums across blocks without clusters.
@@ -92,6 +108,9 @@ class KernelContext:
     )
     fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
         default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
+    )
+    fetched_tiles: dict[SSAValue, FetchedTile] = field(
+        default_factory=dict[SSAValue, "FetchedTile"]
     )
     resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]

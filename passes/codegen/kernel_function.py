@@ -166,7 +166,8 @@ class KernelFunction:
 
     def run_tile(self, before: Sequence[Operation]) -> None:
         """Emit what computes one tile of the grid: what comes `before` the loop, it, the rest."""
-        read_ahead(self.ctx, before)
+        # Without a loop, what the epilogue reads in place is asked for at once, too.
+        read_ahead(self.ctx, [*before, *([] if self.in_loop else self.after)])
         run_all(self.ctx, before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()

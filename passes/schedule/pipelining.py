@@ -7,16 +7,17 @@ from math import prod
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.decisions.copies import loop_stages
 from mirage_mlir.decisions.registers import registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    copy_stages,
     iterations_ahead,
     may_double_buffer,
     mbarrier_bytes,
     pipeline_stages,
 )
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp
 from mirage_mlir.dialects.layout import shared_buffer
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
@@ -38,6 +39,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 )
 from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
+    fetched_loads,
     has_producer,
     is_followed,
     iteration_bytes,
@@ -141,7 +143,8 @@ class Pipelining:
         """What all warps do in each section, where they copy the loop's tiles themselves."""
         parts, stages = by_stage(self.graph), self.stages()
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
-        loop = loop_part(parts[MAIN_LOOP], stages)
+        fetched = fetched_loads(self.graph)
+        loop = loop_part(parts[MAIN_LOOP], stages, fetched)
         matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
         resident: list[Operation] = [op for op in matmuls if op.lhs_in_registers is not None]
         looped = bool(loop)
@@ -150,8 +153,9 @@ class Pipelining:
         loop, ending = pipelined_mmas(loop, has_producer=False, releases_last=False)
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
+        fetches = [FetchTilesOp([op.result for op in fetched], stages - 1)] if fetched else []
         return {
-            PROLOGUE: copies_first(before, copies),
+            PROLOGUE: [*copies_first(before, copies), *fetches],
             MAIN_LOOP: loop,
             EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
@@ -224,7 +228,8 @@ class Pipelining:
         if self.given_stages:
             return min(iterations, self.given_stages)
         if not has_producer(self.graph, self.target):
-            return int(copy_stages(size, iterations))
+            staged = [*filter(is_staged, graph.body.block.ops)]
+            return int(loop_stages(size, iterations, fetched_loads(graph) == staged != []))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
         return int(
             pipeline_stages(

@@ -120,6 +120,12 @@ MATMULS = {
         partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (MATMUL,)
     ),
     "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
+    "linear_odd_rows": Kind(
+        partial(linear.linear_in, None, Linear(127, 331, 139, 127, 64, 64)), (WARPGROUP,)
+    ),
+    "linear_odd_rows_batched": Kind(
+        partial(linear.batched_linear, 3, Linear(19, 203, 77, 16, 32, 32, "bf16")), (MATMUL,)
+    ),
     "shared_left_sides": Kind(
         partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
     ),
@@ -298,6 +304,12 @@ ROWS = {
     "softmax_primes": rows(partial(tiles.softmax, 13, 1009, 2, "bf16")),
     "layer_norm": rows(partial(tiles.layer_norm, 9, 512, 2, "f16")),
     "layer_norm_f32_primes": rows(partial(tiles.layer_norm, 7, 509, 2, "f32")),
+    "softmax_in_clusters": Kind(
+        partial(tiles.rows_in_clusters, 5, 4099, 4, "f16"), (CLUSTER,), None
+    ),
+    "softmax_in_clusters_f32": Kind(
+        partial(tiles.rows_in_clusters, 3, 2048, 8, "f32"), (CLUSTER,), None
+    ),
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
