@@ -6,6 +6,9 @@ Whole models by one line: a decode step and a prefill of Hugging Face's models, 
     python benchmarks/models.py --tiny --modes eager,mirage      the script on a processor
     python benchmarks/models.py --batches 1 --kernels            where the time of a step goes
 
+`--kernels` adds up by name how much later than what ran before them the kernels of a step end, and
+shows one layer of it in order: with where each starts, what it takes, and what it adds.
+
 Each step reads a static cache of 1,024 positions and writes one, in bf16, as `generate` does; it is
 replayed in a CUDA graph. Beside `eager` and `compile` (torch.compile with max-autotune) stand
 `mirage`, our backend, and `off`, the same with its kernels off, so that inductor compiles all.
@@ -31,6 +34,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import gpu
+from step_kernels import StepKernel, by_name, kernels_of, one_period
 
 from mirage_mlir.frameworks.backend.entry import mirage
 from mirage_mlir.runtime.files import write_whole
@@ -155,24 +159,15 @@ class Model:
             times.append(start.elapsed_time(end) * 1e3)
         return statistics.median(times)
 
-    def kernels(self, graph: Any, cache: Any, position: int) -> list[dict[str, object]]:
-        """
-        The kernels of a captured step, the longest first: the name, how many, microseconds of all.
-
-        Kernels that start within the end of others count these times twice.
-        """
+    def kernels(self, graph: Any, cache: Any, position: int) -> list[StepKernel]:
+        """The kernels of a captured step."""
         torch = self._torch
         self.go_to(cache, position)
         torch.cuda.synchronize()
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             graph.replay()
             torch.cuda.synchronize()
-        found = [each for each in profile.key_averages() if each.self_device_time_total > 0]
-        found.sort(key=lambda each: -each.self_device_time_total)
-        return [
-            {"kernel": each.key, "count": each.count, "us": round(each.self_device_time_total, 1)}
-            for each in found
-        ]
+        return kernels_of(profile.events())
 
 
 def compiled(torch: Any, step: Step, mode: str, pack: bool) -> Step:
@@ -212,7 +207,8 @@ def measured(model: Model, batch: int, options: argparse.Namespace) -> Iterator[
             graph = model.captured(step, cache, model.tokens(batch, 1, 3), model.positions)
             row["us"] = model.timed(graph, cache, model.positions)
             if options.kernels:
-                row["kernels"] = model.kernels(graph, cache, model.positions)
+                kernels = model.kernels(graph, cache, model.positions)
+                row |= {"kernels": by_name(kernels), "period": one_period(kernels)}
             if options.prefill:
                 many = model.tokens(batch, options.prefill, 4)
                 row["prefill_us"] = model.timed(model.captured(step, cache, many, 0), cache, 0)
@@ -229,7 +225,9 @@ def _exact(model: Model, batch: int, steps: int) -> list[Any]:
 def _shown(value: object) -> str:
     if isinstance(value, list):
         rows = cast(list[dict[str, object]], value)
-        return "".join(f"\n  {' '.join(map(str, row.values()))}" for row in rows)
+        head = " ".join(rows[0]) if rows else "none"
+        lines = [" ".join(f"{value:>11}" for value in row.values()) for row in rows]
+        return "".join(f"\n  {line}" for line in [head, *lines])
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

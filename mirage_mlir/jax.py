@@ -12,7 +12,6 @@ from typing import Any, Unpack
 from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_TARGET
 
 jax: Any = import_module("jax")
 """Untyped: an optional dependency."""
@@ -28,7 +27,7 @@ class JaxOperator:
     def __init__(
         self,
         graph: KernelGraph,
-        target: str,
+        target: str | None,
         options: SearchOptions,
         gradient: Callable[[], KernelGraph] | None = None,
     ) -> None:
@@ -64,7 +63,7 @@ def listed(arrays: Any) -> list[Any]:
 
 
 def operator(
-    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+    graph: KernelGraph, target: str | None = None, **options: Unpack[SearchOptions]
 ) -> JaxOperator:
     """
     A function on JAX's arrays that computes what `graph` says.
@@ -74,7 +73,7 @@ def operator(
 
     Args:
         graph: the program.
-        target: the GPU to search for.
+        target: the GPU to search for; the one that is there unless given.
         options: as for `KernelGraph.superoptimize`.
 
     Raises:

@@ -18,7 +18,8 @@ from mirage_mlir.diagnostics import Diagnostic, UnsupportedOperation
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.targets.recognition import target_of_gpu
+from mirage_mlir.targets.target import DEFAULT_TARGET, target_named
 from mirage_mlir.torch_operator import TorchOperator
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _numbers = count()
 
 
 def operator(
-    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+    graph: KernelGraph, target: str | None = None, **options: Unpack[SearchOptions]
 ) -> Callable[..., Any]:
     """
     A function on tensors that computes what `graph` says, registered with `torch.library`.
@@ -45,7 +46,7 @@ def operator(
 
     Args:
         graph: the program; its inputs that need no gradient may still get one.
-        target: the GPU to search for.
+        target: the GPU to search for; the one that is there unless given.
         options: as for `KernelGraph.superoptimize`.
 
     Raises:
@@ -66,7 +67,7 @@ class RegisteredOperator:
     def __init__(
         self,
         graph: KernelGraph,
-        target: str,
+        target: str | None,
         options: SearchOptions,
         no_gradient: Diagnostic | None = None,
         fixed: Sequence[int] = (),
@@ -203,32 +204,39 @@ def _rms_norm_graph(rows: int, columns: int, dtype: str, eps: float) -> KernelGr
 
 
 @cache
-def _rms_norm_kernel(chip: str, rows: int, columns: int, dtype: str, eps: float) -> CompiledKernel:
+def _rms_norm_kernel(
+    target: str, rows: int, columns: int, dtype: str, eps: float
+) -> CompiledKernel:
     graph = _rms_norm_graph(rows, columns, dtype, eps)
-    return graph.superoptimize(chip, compile_for=[chip])
+    return graph.superoptimize(target, compile_for=[target_named(target).chip])
 
 
 @cache
 def _rms_norm_backward_kernel(
-    chip: str, rows: int, columns: int, dtype: str, eps: float
+    target: str, rows: int, columns: int, dtype: str, eps: float
 ) -> CompiledKernel:
     graph = _rms_norm_graph(rows, columns, dtype, eps).backward()
-    return graph.superoptimize(chip, compile_for=[chip])
+    return graph.superoptimize(target, compile_for=[target_named(target).chip])
 
 
-def chip_of(device: Any) -> str:
-    """The instruction set that kernels for tensors on `device` have; the newest for the host."""
-    chip = DEFAULT_CHIPS[0]
-    if device.type == "cuda":
-        major, _ = torch.cuda.get_device_capability(device)
-        chip = next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), chip)
-    return chip
+def target_of(device: Any) -> str:
+    """What kernels for tensors on `device` are searched for; the default on the host."""
+    if device.type != "cuda":
+        return DEFAULT_TARGET
+    major, _ = torch.cuda.get_device_capability(device)
+    return target_of_gpu(torch.cuda.get_device_name(device), major)
 
 
 def _program(x: Any, eps: float) -> tuple[str, int, int, str, float]:
-    """What kernels are known by: the instruction set of the tensor's GPU, and the program."""
+    """What kernels are known by: the tensor's GPU, and the program."""
     columns = x.shape[-1]
-    return chip_of(x.device), prod(x.shape[:-1]), columns, element_type_of(x.dtype).array_name, eps
+    return (
+        target_of(x.device),
+        prod(x.shape[:-1]),
+        columns,
+        element_type_of(x.dtype).array_name,
+        eps,
+    )
 
 
 def _forward(x: Any, weight: Any, eps: float) -> Any:

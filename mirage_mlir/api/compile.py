@@ -172,6 +172,7 @@ def compile(
         ValueError: an option is out of range.
         UnsupportedOperation: with `example_inputs`, as a call raises it.
     """
+    # A check alone: which GPU is there is asked where a kernel is searched for.
     options_of(DEFAULT_TARGET if target is None else target, options)
     if function is None:
         return partial(cast(Any, compile), example_inputs=example_inputs, target=target, **options)

@@ -20,7 +20,8 @@ from mirage_mlir.driver.source import text_of
 from mirage_mlir.driver.types import element_attribute
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.runtime.present_gpu import present_target
+from mirage_mlir.targets.target import DEFAULT_CHIPS
 
 
 class SearchOptions(TypedDict, total=False):
@@ -188,13 +189,14 @@ class KernelGraph(ElementwiseOperators, Reductions):
         return graph
 
     def superoptimize(
-        self, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+        self, target: str | None = None, **options: Unpack[SearchOptions]
     ) -> CompiledKernel:
         """
         Search for a better graph, verify it, compile it.
 
         Args:
-            target: the GPU to search for: H200, H100, A100, sm_90a or sm_80.
+            target: the GPU to search for: H200, H100, A100, sm_90a or sm_80; unless given the one
+                that is there, or H200 without one.
             options: see `SearchOptions`.
 
         Raises:
@@ -205,7 +207,7 @@ class KernelGraph(ElementwiseOperators, Reductions):
         return CompiledKernel(compiled(self.to_module(), self.name, chosen))
 
     def kept(
-        self, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+        self, target: str | None = None, **options: Unpack[SearchOptions]
     ) -> CompiledKernel | None:
         """What `superoptimize` found before, on this machine, with these arguments; or None."""
         artifact = known(self.to_module(), self.name, options_of(target, options))
@@ -221,15 +223,16 @@ def _name_hint(name: str) -> str:
     return name
 
 
-def options_of(target: str, options: SearchOptions) -> Options:
+def options_of(target: str | None, options: SearchOptions) -> Options:
     """
-    The driver's options for those of a user.
+    The driver's options for those of a user; without a target for the GPU that is there.
 
     Raises:
         TypeError: an option does not exist, or has another type.
         ValueError: an option is out of its range.
     """
-    hints = {"target": str, **get_type_hints(SearchOptions)}
+    hints = {"target": str | None, **get_type_hints(SearchOptions)}
     given = checked({"target": target, **options}, hints)
+    given["target"] = given["target"] or present_target()
     chips = given.pop("compile_for", DEFAULT_CHIPS)
     return Options(**given, chips=chips)

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.bridge.stablehlo_text import BYTECODE, generic_form
-from mirage_mlir.dialects.target import resolve_target
+from mirage_mlir.dialects.target import resolve_target, target_of
 from mirage_mlir.driver.kept import compiled
 from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_TARGET
+from mirage_mlir.runtime.present_gpu import present_target
 
 
 def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:
@@ -23,7 +23,7 @@ def new_kernel_graph(name: str = "kernel_graph") -> KernelGraph:
 
 
 def superoptimize(
-    graph: KernelGraph, target: str = DEFAULT_TARGET, **options: Unpack[SearchOptions]
+    graph: KernelGraph, target: str | None = None, **options: Unpack[SearchOptions]
 ) -> CompiledKernel:
     """The same as `graph.superoptimize(...)`."""
     if not isinstance(cast(object, graph), KernelGraph):
@@ -75,7 +75,8 @@ def superoptimize_file(
     Args:
         path: a module whose functions hold operators of the kernel dialect, StableHLO or linalg.
         function: which of its functions, where it has several.
-        target: the GPU to search for; if not given the module's `kernel.target`, or H200.
+        target: the GPU to search for; if not given the module's `kernel.target`, the one
+            that is there, or H200 without one.
         options: as for `KernelGraph.superoptimize`.
 
     Raises:
@@ -85,6 +86,8 @@ def superoptimize_file(
     """
     module, name = _read(path, function)
     asked = checked({"target": target}, {"target": str | None})["target"]
+    if asked is None and target_of(module) is None:
+        asked = present_target()
     chosen = resolve_target(module, asked, "superoptimize_file").name
     return CompiledKernel(compiled(module, name, options_of(chosen, options)))
 

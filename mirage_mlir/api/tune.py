@@ -18,7 +18,6 @@ from mirage_mlir.driver.workers import Workforce, parse_workers, workforce
 from mirage_mlir.progress import Progress
 from mirage_mlir.runtime.artifact import Artifact
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_TARGET
 
 Program = KernelGraph | str | os.PathLike[str]
 """A graph, or the path of an MLIR file with one or more programs."""
@@ -43,7 +42,7 @@ class TunedProgram:
 
 def tune(
     programs: Iterable[Program],
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     workers: int | str | Workforce | None = None,
     **options: Unpack[SearchOptions],
 ) -> Iterator[TunedProgram]:
@@ -56,7 +55,7 @@ def tune(
 
     Args:
         programs: graphs, and paths of MLIR files whose functions are meant.
-        target: the GPU to search for, and to time on.
+        target: the GPU to search for, and to time on; the one that is there unless given.
         workers: how many processes, and GPUs of this machine, at most; unless given all. Or `ray`,
             or `ray://HOST:PORT`, for a Ray cluster.
         options: as for `KernelGraph.superoptimize`; `profile` is on.

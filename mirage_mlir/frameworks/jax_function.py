@@ -20,7 +20,8 @@ from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
 from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.targets.target import DEFAULT_CHIPS, DEFAULT_TARGET
+from mirage_mlir.targets.recognition import target_of_gpu
+from mirage_mlir.targets.target import target_named
 
 jax: Any = import_module("jax")
 """Untyped: an optional dependency."""
@@ -113,11 +114,11 @@ class JaxFrontend:
         self, graph: KernelGraph, arrays: Sequence[Any], gradient: Callable[[], KernelGraph]
     ) -> JaxOperator:
         """For the GPU that the first array is on, where the options name none."""
-        chip = _chip_of(arrays[0]) if arrays else None
-        if chip is None:
-            return JaxOperator(graph, self._target or DEFAULT_TARGET, self._options, gradient)
-        options: SearchOptions = {"compile_for": [chip], **self._options}
-        return JaxOperator(graph, self._target or chip, options, gradient)
+        found = _target_of(arrays[0]) if arrays else None
+        if found is None:
+            return JaxOperator(graph, self._target, self._options, gradient)
+        options: SearchOptions = {"compile_for": [target_named(found).chip], **self._options}
+        return JaxOperator(graph, self._target or found, options, gradient)
 
     def _names(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
         """What messages call the arrays among the arguments: `params_w` for `params["w"]`."""
@@ -190,15 +191,16 @@ def _stored(array: Any) -> Any:
     return array.astype(STORED.get(str(array.dtype), array.dtype))
 
 
-def _chip_of(array: Any) -> str | None:
-    """The instruction set of the GPU that an array is on; None for the host, and while tracing."""
+def _target_of(array: Any) -> str | None:
+    """What to search for on the GPU of an array; None for the host, and while tracing."""
     if isinstance(array, jax.core.Tracer) or not isinstance(array, jax.Array):
         return None
     (device, *_) = array.devices()
     if device.platform != "gpu":
         return None
     major = device.compute_capability.partition(".")[0]
-    return next((each for each in DEFAULT_CHIPS if each.startswith(f"sm_{major}")), None)
+    # AMD's are called gfx90a.
+    return target_of_gpu(device.device_kind, int(major)) if major.isdigit() else None
 
 
 def _part(entry: Any) -> str:

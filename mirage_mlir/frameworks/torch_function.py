@@ -11,7 +11,7 @@ from mirage_mlir.frameworks.torch_program import ImportedCall, ImportedResult, i
 from mirage_mlir.frameworks.torch_trace import TracedFunction, pytree
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import target_named
-from mirage_mlir.torch import RegisteredOperator, chip_of
+from mirage_mlir.torch import RegisteredOperator, target_of
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -65,7 +65,7 @@ class TorchFrontend:
             raise UnsupportedOperation(Diagnostic(Severity.ERROR, message))
         tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
         sample = call.inputs[0][0].find(tensors, self._program)
-        target = self._target or chip_of(sample.device)
+        target = self._target or target_of(sample.device)
         # For the GPU that it is for alone, unless asked: that halves the time.
         options: SearchOptions = {"compile_for": [target_named(target).chip], **self._options}
         return TorchCall(self._program, call, target, options)

@@ -18,7 +18,7 @@ from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel, find_all
 from mirage_mlir.targets.target import target_named
-from mirage_mlir.torch import chip_of
+from mirage_mlir.torch import target_of
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -106,9 +106,9 @@ class Backend:
         if not tensors:
             return
         device = tensors[0].device
-        name = self._options.get("target") or chip_of(device)
+        name = self._options.get("target") or target_of(device)
         target = target_named(name)
-        here = device.type == "cuda" and target.chip == chip_of(device)
+        here = device.type == "cuda" and target.chip == target_named(target_of(device)).chip
         timed = here and self._options.get("profile", False)
         compiler = self._compilers.setdefault(
             (name, timed),

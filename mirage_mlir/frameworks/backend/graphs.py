@@ -10,7 +10,6 @@ from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.backend.estimate import LEAST_GAIN, inductor_seconds
 from mirage_mlir.frameworks.backend.nodes import (
     Support,
-    has_fixed_shapes,
     is_call,
     is_ours,
     is_view,
@@ -36,6 +35,7 @@ torch: Any = import_module("torch")
 
 common: Any = import_module("torch._functorch.compile_utils")
 fuser: Any = import_module("torch.fx.passes.utils.fuser_utils")
+HigherOrder: Any = import_module("torch._ops").HigherOrderOperator
 tools: Any = import_module("torch.fx.passes.tools_common")
 
 Search = Callable[[Sequence[PartProgram]], Sequence[FoundKernel]]
@@ -95,9 +95,6 @@ class GraphCompiler:
             module: in operators of ATen, functional but for the last copies.
             constants: inputs that do not change between calls.
         """
-        if not has_fixed_shapes(module.graph.nodes):
-            self._outside("its shapes are not fixed", 1)
-            return 0
         support = Support()
         split_readers(module.graph, support)
         parts = parts_of(module.graph, support)
@@ -114,8 +111,10 @@ class GraphCompiler:
             tools.stable_topological_sort(module)
             module.graph.eliminate_dead_code()
             # Each layer of a model converts the mask anew, for a kernel of its own: inductor fuses
-            # what reads so little with nothing.
-            module.graph = common.fx_graph_cse(module.graph)
+            # what reads so little with nothing. Calls of operators on operators may draw random
+            # numbers, and two of them are not one.
+            if not any(isinstance(node.target, HigherOrder) for node in module.graph.nodes):
+                module.graph = common.fx_graph_cse(module.graph)
             module.graph.lint()
             module.recompile()
         return taken

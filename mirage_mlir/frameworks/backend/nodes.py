@@ -1,6 +1,6 @@
 """Which nodes of an ATen graph a program of the kernel dialect can have."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -27,6 +27,8 @@ _REDUCTIONS = {
     *("var_mean", "linalg_vector_norm", "_softmax", "_log_softmax", "logsumexp"),
     *("rms_norm", "layer_norm"),
 }
+
+_SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def is_call(node: Any) -> bool:
@@ -80,15 +82,12 @@ def is_floating(node: Any) -> bool:
     return bool(found) and found[0].dtype.is_floating_point
 
 
-def has_fixed_shapes(nodes: Iterable[Any]) -> bool:
-    """Whether all sizes are numbers."""
-    for node in nodes:
-        value = node.meta.get("val")
-        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            return False
-        if any(isinstance(n, torch.SymInt) for each in tensors_of(node) for n in each.shape):
-            return False
-    return True
+def is_fixed(node: Any) -> bool:
+    """Whether all sizes and strides of what a node makes are numbers; itself, where it is one."""
+    sizes = (size for each in tensors_of(node) for size in (*each.shape, *each.stride()))
+    return not isinstance(node.meta.get("val"), _SYMBOLS) and not any(
+        isinstance(size, _SYMBOLS) for size in sizes
+    )
 
 
 class Support:
@@ -112,6 +111,8 @@ class Support:
             return self._refused[node]
         if not is_call(node):
             return "is an input"
+        if not all(map(is_fixed, (node, *node.all_input_nodes))):
+            return "sizes are not fixed"
         if name_of(node) == "getitem" and (why := self.refusal(node.args[0])):
             return why
         if name_of(node) not in HANDLERS:

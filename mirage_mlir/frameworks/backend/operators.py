@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph
+from mirage_mlir.frameworks.backend.part_names import name_of_part
 from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -75,6 +76,7 @@ def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
         made = importer.tensor(node, kind)
         dense = order == tuple(range(len(order)))
         importer.graph.mark_output(made if dense else importer.graph.transpose(made, *order))
+    importer.graph.name = name_of_part(importer.graph)
     return PartProgram(importer.graph, tuple(converted), orders)
 
 
@@ -106,7 +108,8 @@ class PartOperator:
 
     def _registered(self) -> Any:
         text = "".join(code.ugraph for code in self.kernel.artifact.targets)
-        name = f"part_{self._program.key}_{sha256(text.encode()).hexdigest()[:8]}"
+        digest = sha256(text.encode()).hexdigest()[:8]
+        name = f"{self._program.graph.name}_{self._program.key}_{digest}"
         known = getattr(torch.ops.mirage_mlir, name, None)
         if known is not None:
             return known.default

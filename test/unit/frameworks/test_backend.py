@@ -22,6 +22,7 @@ from mirage_mlir.frameworks.backend import entry, operators, searches  # noqa: E
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
 from mirage_mlir.frameworks.backend.nodes import signature_of  # noqa: E402
+from mirage_mlir.torch import explain, target_of  # noqa: E402
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_dynamo", "shared_cache"),
@@ -42,8 +43,6 @@ def test_by_name_with_inductor() -> None:
 
 
 def test_explain(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    from mirage_mlir.torch import explain
-
     monkeypatch.setenv("MIRAGE_LOG", "1")
     model = torch.nn.Sequential(normed_linear(), torch.nn.Tanh())
     found = explain(model, torch.randn(4, 32), options={"rest": "eager"})
@@ -51,7 +50,29 @@ def test_explain(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[s
     table = str(found)
     assert "taken   1x" in table
     assert "pow mean add rsqrt mul mul mm tanh: 0." in table
-    assert "1 parts by kernels for sm_90a" in capfd.readouterr().err
+    assert "1 parts by kernels for H200" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("programs_run")
+def test_the_gpu_of_the_tensors(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not another one of its instruction set: an H100 is slower than an H200, and it is said."""
+    monkeypatch.setenv("MIRAGE_LOG", "1")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (9, 0))
+    of_gpu = target_of(torch.device("cuda", 0))
+    monkeypatch.setattr(entry, "target_of", lambda _: of_gpu)
+    model, x = normed_linear(), torch.randn(4, 32)
+    with torch.no_grad():
+        slower, faster = (
+            explain(model, x, options={"rest": "eager", **options}).parts[0].without or 0.0
+            for options in ({}, {"target": "H200"})
+        )
+    log = capfd.readouterr().err
+    assert "kernels for H100" in log
+    assert "kernels for H200" in log
+    assert slower > faster > 0
 
 
 @pytest.mark.usefixtures("programs_run")
@@ -143,17 +164,6 @@ def test_gradients() -> None:
     wanted = torch.autograd.grad((model(x) * direction).sum(), tensors)
     assert all(map(close, found, wanted))
     assert backend.explanation.taken >= 2
-
-
-def test_other_shapes_compile_again_and_dynamic_ones_are_left() -> None:
-    model = normed_linear()
-    backend = Backend({"rest": "eager", "effort": "none"})
-    call = torch.compile(model, backend=backend, dynamic=True)
-    with torch.no_grad():
-        for rows in (3, 5):
-            x = torch.randn(rows, 32)
-            assert close(call(x), model(x))
-    assert backend.explanation.outside == {"its shapes are not fixed": 1}
 
 
 @pytest.mark.usefixtures("all_taken")
