@@ -20,7 +20,7 @@ operands take the others: with 96 and 64 ptxas takes 240 of them; with 80 and 96
 it sometimes spills a few."""
 
 FETCHED_STAGES = 2
-"""Buffers of a tile that waits for its turn in registers: one is read, the other is written."""
+"""Buffers of a tile that waits in registers: one is read, the other is written."""
 
 
 def is_realigned(run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:

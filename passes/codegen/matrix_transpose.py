@@ -2,9 +2,9 @@
 Matrix transposes: results of matmuls with swapped operands, for wider stores to device memory.
 
 Such a matmul computes the transpose of its tile: each lane holds two neighbours along a column, and
-would store 2 bytes at a time. `movmatrix` turns matrices of 8 by 8, so that lanes hold neighbours
-along rows. Two lanes then exchange halves of two matrices that stand side by side: each stores 8
-bytes, and four lanes a whole sector of 32.
+would store 2 bytes at a time. `movmatrix` transposes matrices of 8 by 8, so that lanes hold
+neighbours along rows. Two lanes then exchange halves of two matrices that stand side by side: each
+stores 8 bytes, and four lanes a whole sector of 32.
 """
 
 from xdsl.ir import SSAValue
@@ -28,7 +28,7 @@ FEWEST_SLOTS = 32
 """Elements of a thread below which they are stored as they are: the exchanges would take longer."""
 
 
-def turned(
+def with_runs_along_rows(
     ctx: KernelContext, op: threadblock.StoreOp, slots: list[SSAValue], layout: RegisterLayout
 ) -> tuple[list[SSAValue], RegisterLayout]:
     """The same tile with runs of 4 columns in each lane where that widens stores."""
@@ -40,9 +40,9 @@ def turned(
         return slots, layout
     emit, wide = ctx.emit, list[SSAValue]()
     words = [as_word(emit, packed(ctx, slots[n : n + 2])) for n in range(0, len(slots), 2)]
-    turned_words = [emit.result(transposed_matrix(word)) for word in words]
+    transposed = [emit.result(transposed_matrix(word)) for word in words]
     odd = emit.negate(emit.equal(emit.bits(ctx.lane, 1), 0))
-    for here, there in zip(turned_words[::2], turned_words[1::2], strict=True):
+    for here, there in zip(transposed[::2], transposed[1::2], strict=True):
         come = exchange(ctx, emit.select(odd, here, there), 1)
         wide += unpacked(emit, [emit.select(odd, come, here), emit.select(odd, there, come)], kind)
     threads = ((0, 8), (0, 4), (1, 0), (2, 0), (4, 0), *layout.threads[5:])

@@ -57,7 +57,7 @@ class SumsAcrossBlocks(ComputeTime):
             CLUSTER_BARRIER + CLUSTER_BARRIER_PER_BLOCK * others,
         )
         # A sum of shifted exps waits for the maximum, which the blocks find together before.
-        meetings = 1 + bool(self.resources.shifted)
-        alone = meetings * (ROW_BARRIER + ROW_BARRIER_PER_BLOCK * others)
+        count = 1 + bool(self.resources.shifted)
+        alone = count * (ROW_BARRIER + ROW_BARRIER_PER_BLOCK * others)
         barriers = np.where(mesh.iterations > 1, barriers, alone)
         return waves * (barriers + read)

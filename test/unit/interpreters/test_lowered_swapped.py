@@ -1,4 +1,4 @@
-"""Results of matmuls with swapped operands are turned for wider stores, where there are many."""
+"""Results of matmuls with swapped operands are transposed for wider stores, where there are many."""
 
 import pytest
 from lowered_kernels import check
