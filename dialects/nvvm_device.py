@@ -183,3 +183,18 @@ def transposed_matrix(word: SSAValue) -> InlineAsmOp:
 def is_transposed_matrix(op: Operation) -> bool:
     """Whether `transposed_matrix` made `op`."""
     return isinstance(op, InlineAsmOp) and op.asm_string.data == _TRANSPOSE
+
+
+def kept_in_place(value: SSAValue) -> InlineAsmOp:
+    """
+    The same i32, of which LLVM does not know that it is the same; no instruction is made.
+
+    What is computed of it is not moved out of the loop that it stands in.
+    """
+    return InlineAsmOp("", "=r,0", [value], [i32], 0, has_side_effects=True)
+
+
+def is_kept_in_place(op: Operation) -> bool:
+    """Whether `kept_in_place` made `op`."""
+    empty = isinstance(op, InlineAsmOp) and not op.asm_string.data
+    return empty and [result.type for result in op.results] == [i32]

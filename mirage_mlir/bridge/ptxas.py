@@ -75,6 +75,11 @@ class Cubin:
         return SERIALIZED in self.log
 
     @property
+    def is_slowed(self) -> bool:
+        """Whether the code is slower than what it was asked for would be."""
+        return self.serializes_wgmma or self.spill_bytes > 0
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The lines that say what ptxas could not do as it was asked, or not fast."""
         wanted = re.compile("warning|Potential Performance Loss")

@@ -111,8 +111,9 @@ def compile_function(
     Lower the function `name` of `module`, which is left as it is, and assemble its kernels.
 
     The function holds `kernel.graph_defined` and views; `target` is a GPU or a chip; with `pack`
-    the kernels read packed copies of constant inputs where they can. Where ptxas lets the warpgroup
-    matmuls of persistent kernels wait for each other, each tile gets a block of its own.
+    the kernels read packed copies of constant inputs where they can. Where ptxas spills registers
+    of persistent kernels, or lets their matmuls wait for each other, and else does not, each tile
+    gets a block of its own.
 
     Raises:
         ValueError: there is no such function or target.
@@ -120,8 +121,9 @@ def compile_function(
             where and why.
     """
     compiled = _compiled(module, name, target, pack=pack, persistent=True)
-    if compiled.persistent and compiled.assembled.serializes_wgmma:
-        return _compiled(module, name, target, pack=pack, persistent=False)
+    if compiled.persistent and compiled.assembled.is_slowed:
+        other = _compiled(module, name, target, pack=pack, persistent=False)
+        return compiled if other.assembled.is_slowed else other
     return compiled
 
 

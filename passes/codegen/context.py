@@ -146,7 +146,7 @@ class KernelContext:
             rows = self._sum_of_bits([row for row, _ in layout.threads])
             return rows, self._sum_of_bits([column for _, column in layout.threads])
 
-        return self.emit.once(layout.threads, found)
+        return self.emit.once((self.thread, layout.threads), found)
 
     def _sum_of_bits(self, steps: list[int]) -> Index:
         """The sum of the steps of the thread index's set bits; doubling steps are one field."""

@@ -24,6 +24,7 @@ from mirage_mlir.decisions.registers import (
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
 from mirage_mlir.dialects.launch import KernelLaunch
+from mirage_mlir.dialects.nvvm_device import kept_in_place
 from mirage_mlir.dialects.overlap import OVERLAP_OPS, AwaitPreviousGridOp, OneThreadOp
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
@@ -156,9 +157,13 @@ class KernelFunction:
             self.run_tile(self.before[start:])
             return
 
+        thread = self.ctx.thread
+
         def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             assert self.tiles is not None
             self.ctx.go_to_tile(number, self.tiles.place(number))
+            # Else LLVM computes addresses of all elements before the first tile, and ptxas spills.
+            self.ctx.thread = self.emit.result(kept_in_place(thread))
             self.run_tile(self.before[start:])
             return []
 

@@ -93,7 +93,11 @@ def matmul_of_threads(depth: int, columns: int, step: int, width: int) -> Module
 
 def in_clusters(case: Linear, *cluster: int) -> ModuleOp:
     """RMSNorm and a matmul; clusters span columns along the grid's first axis, then rows."""
-    module = linear.rmsnorm_linear(case)
+    return clustered(linear.rmsnorm_linear(case), *cluster)
+
+
+def clustered(module: ModuleOp, *cluster: int) -> ModuleOp:
+    """The same in clusters."""
     for graph in graphs_of(module):
         graph.cluster = DenseArrayBase.from_list(i64, cluster)
     return module
@@ -326,7 +330,36 @@ ROWS = {
     "views_between": rows(tiles.views_between, FOLLOWS),
 }
 
-KINDS: dict[str, Kind] = {**MATMULS, **SUMS, **ATTENTION, **ROWS}
+PERSISTENT = {
+    "persistent": Kind(
+        partial(linear.linear_in, None, Linear(2560, 320, 2560, 128, 64, 256)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+    "persistent_ragged": Kind(
+        partial(linear.linear_in, None, Linear(2500, 456, 2600, 128, 64, 256)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+    "persistent_swapped": Kind(
+        partial(linear.biased_linear, Linear(2500, 456, 2600, 176, 64, 128)),
+        (WARPGROUP, TENSOR_COPY, "movmatrix"),
+        None,
+    ),
+    "persistent_in_clusters": Kind(
+        lambda: clustered(linear.linear_in(None, Linear(2560, 320, 2560, 128, 64, 256)), 2, 1),
+        (WARPGROUP, MULTICAST),
+        None,
+    ),
+    "persistent_attention": Kind(
+        partial(attention.attention, Heads(17, 1000, 600, 128, 128, 128)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+}
+"""With more tiles than the GPU has places for blocks."""
+
+KINDS: dict[str, Kind] = {**MATMULS, **SUMS, **ATTENTION, **ROWS, **PERSISTENT}
 
 
 def compiled(name: str, chip: str, here: str) -> Artifact:

@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
-from mirage_mlir.dialects.nvvm_device import is_kept_load, is_transposed_matrix
+from mirage_mlir.dialects.nvvm_device import is_kept_in_place, is_kept_load, is_transposed_matrix
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -262,8 +262,8 @@ def signed(scale: WgmmaScaleInAttr) -> np.float32:
 
 def run_assembly(state: Flow, op: Operation) -> None:
     """
-    Values in registers of their own, a matmul that takes its left side from registers, a load, or a
-    transpose.
+    Values in registers of their own or in place, a matmul that takes its left side from registers,
+    a load, or a transpose.
     """
     assert isinstance(op, llvm.InlineAsmOp)
     if is_kept_load(op):
@@ -271,6 +271,9 @@ def run_assembly(state: Flow, op: Operation) -> None:
         return
     if is_transposed_matrix(op):
         run_transpose(state, op)
+        return
+    if is_kept_in_place(op):
+        state.values[op.results[0]] = state.values[op.operands[0]]
         return
     form = RegistersForm.of(op)
     if form is not None:

@@ -6,9 +6,10 @@ from math import prod
 
 import pytest
 from attention_cases import Heads, attention
-from lowered_kernels import check, graphs_of
+from kernel_kinds import clustered
+from lowered_kernels import check
 from lowering_cases import Linear, biased_linear, gated_mlp
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.passes import graph_pass
@@ -30,18 +31,11 @@ DEEP = Linear(128, 192, 128, 64, 64, 32)
 """Eight tiles, of three iterations each."""
 
 
-def in_clusters(module: ModuleOp) -> ModuleOp:
-    """Two blocks along the grid's first axis share tiles."""
-    for graph in graphs_of(module):
-        graph.cluster = DenseArrayBase.from_list(i64, [2, 1])
-    return module
-
-
 CASES: dict[str, tuple[Callable[[], ModuleOp], int]] = {
     "products": (lambda: biased_linear(DEEP), 3),
     "two products": (lambda: gated_mlp(DEEP), 3),
     "ragged": (lambda: biased_linear(Linear(120, 184, 104, 64, 64, 32)), 3),
-    "clusters": (lambda: in_clusters(biased_linear(DEEP)), 2),
+    "clusters": (lambda: clustered(biased_linear(DEEP), 2, 1), 2),
     "a tile that all iterations read": (lambda: attention(Heads(5, 64, 192, 64, 64, 64)), 3),
 }
 

@@ -1,4 +1,4 @@
-"""Results of matmuls with swapped operands are transposed for wider stores, where there are many."""
+"""Many results of matmuls with swapped operands are transposed for wider stores."""
 
 import pytest
 from lowered_kernels import check
