@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects import llvm
@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
+    SOME_REGISTERS,
     registers_of_consumers,
 )
 from mirage_mlir.diagnostics import fail
@@ -160,22 +161,42 @@ class KernelFunction:
         thread = self.ctx.thread
 
         def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            assert self.tiles is not None
-            self.ctx.go_to_tile(number, self.tiles.place(number))
-            # Else LLVM computes addresses of all elements before the first tile, and ptxas spills.
-            self.ctx.thread = self.emit.result(kept_in_place(thread))
-            self.run_tile(self.before[start:])
+            def locate() -> None:
+                self.go_to_tile(number, thread)
+
+            locate()
+            self.run_tile(self.before[start:], locate)
             return []
 
         self.emit.loop(self.tiles.count(), [], tile)
 
-    def run_tile(self, before: Sequence[Operation]) -> None:
-        """Emit what computes one tile of the grid: what comes `before` the loop, it, the rest."""
+    def go_to_tile(self, number: SSAValue, thread: SSAValue) -> None:
+        """
+        Go on with tile `number` of a persistent block.
+
+        LLVM does not know these numbers: else it computes addresses of all elements before the
+        first tile, and keeps what the epilogue needs in registers while the loop runs.
+        """
+        assert self.tiles is not None
+        number, self.ctx.thread = (
+            self.emit.result(kept_in_place(each)) for each in (number, thread)
+        )
+        self.ctx.go_to_tile(number, self.tiles.place(number))
+
+    def run_tile(
+        self, before: Sequence[Operation], locate: Callable[[], None] = lambda: None
+    ) -> None:
+        """
+        Emit what computes one tile of the grid: what comes `before` the loop, it, the rest.
+
+        `locate` says once more, behind the loop, which tile that is.
+        """
         # Without a loop, what the epilogue reads in place is asked for at once, too.
         read_ahead(self.ctx, [*before, *([] if self.in_loop else self.after)])
         run_all(self.ctx, before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
+            locate()
         self.run_ending()
         self.run_after()
 
@@ -221,14 +242,15 @@ class KernelFunction:
         else:
             emit.insert(nvvm.BarrierOp())
         several = self.producers > PRODUCER_WARPS
+        kept = FEW_REGISTERS if self.tiles is None else SOME_REGISTERS
         with emit.when(emit.negate(emit.less(ctx.warp, consumers))):
             if several:
-                emit.insert(nvvm_hopper.SetMaxRegisterOp(FEW_REGISTERS, "decrease"))
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(kept, "decrease"))
             with emit.when(emit.both(first, emit.equal(ctx.lane, 0))):
                 producer.run()
         with emit.when(emit.less(ctx.warp, consumers)):
             if several:
-                count = int(registers_of_consumers(self.block_threads))
+                count = int(registers_of_consumers(self.block_threads, kept))
                 emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
             self.run_sections(producer)
 

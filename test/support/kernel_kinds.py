@@ -337,7 +337,7 @@ PERSISTENT = {
         None,
     ),
     "persistent_ragged": Kind(
-        partial(linear.linear_in, None, Linear(2500, 456, 2600, 128, 64, 256)),
+        partial(linear.linear_in, None, Linear(2500, 1000, 2600, 128, 64, 256)),
         (WARPGROUP, TENSOR_COPY),
         None,
     ),
