@@ -311,7 +311,7 @@ ROWS = {
     "softmax_in_clusters": Kind(
         partial(tiles.rows_in_clusters, 5, 4099, 4, "f16"), (CLUSTER,), None
     ),
-    "softmax_in_clusters_f32": Kind(
+    "softmax_in_clusters_of_8": Kind(
         partial(tiles.rows_in_clusters, 3, 2048, 8, "f32"), (CLUSTER,), None
     ),
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
