@@ -51,6 +51,11 @@ def known(module: ModuleOp, name: str, options: Options) -> Artifact | None:
     return _known(cache, key_of(module, name, options)) if cache.keeps else None
 
 
+def known_by(key: Key) -> Artifact | None:
+    """The artifact that was kept under `key`, or None."""
+    return _known(open_cache(), key)
+
+
 def key_of(module: ModuleOp, name: str, options: Options) -> Key:
     """What the artifact depends on."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}

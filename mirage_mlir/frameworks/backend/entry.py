@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypedDict
 
-from mirage_mlir.api.graph import SearchOptions
+from mirage_mlir.api.graph import SearchOptions, options_of
 from mirage_mlir.api.options import checked
+from mirage_mlir.driver.cache import open_cache
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler
+from mirage_mlir.frameworks.backend.kept_graphs import GraphRecord, kept_under, record_of
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel, find_all
@@ -82,61 +84,101 @@ class Backend:
     def __call__(self, module: Any, inputs: Sequence[Any]) -> Any:
         """The compiled graph."""
         compile_fx: Any = import_module("torch._inductor.compile_fx")
-        functorch: Any = import_module("torch._functorch.config")
+        record = self._record(module, inputs)
+        asked = False
 
         def inner(graph: Any, examples: Sequence[Any], **kwargs: Any) -> Any:
-            self._rewrite(graph, examples, kwargs.get("static_input_idxs") or ())
+            nonlocal asked
+            asked = True
+            self._rewrite(graph, examples, kwargs.get("static_input_idxs") or (), record)
             if self._options.get("rest") == "eager":
                 return _boxed(graph)
             return compile_fx.compile_fx_inner(graph, examples, **kwargs)
 
-        # What it keeps on disk has been through us, and would come back without our operators.
-        with functorch.patch(enable_autograd_cache=False):
-            return compile_fx.compile_fx(
+        with kept_under(record):
+            made = compile_fx.compile_fx(
                 module, inputs, inner_compile=inner, config_patches=self._patches
             )
+        if record is not None and not asked:
+            self._say(record.explanation, "torch kept the graph")
+            self.explanation.join(record.explanation)
+        return made
 
     @property
     def _patches(self) -> dict[str, object]:
         """Of inductor's configuration, by the mode."""
         return _inductor_modes()[self._options.get("mode", "default")]
 
-    def _rewrite(self, graph: Any, examples: Sequence[Any], parameters: Sequence[int]) -> None:
-        tensors = [each for each in examples if isinstance(each, torch.Tensor)]
-        if not tensors:
-            return
-        device = tensors[0].device
+    def _place(self, tensors: Sequence[Any]) -> tuple[str, bool] | None:
+        """What to search for where tensors are, and whether that can be timed; None for none."""
+        found = [each for each in tensors if isinstance(each, torch.Tensor)]
+        if not found:
+            return None
+        device = found[0].device
         name = self._options.get("target") or target_of(device)
-        target = target_named(name)
-        here = device.type == "cuda" and target.chip == target_named(target_of(device)).chip
-        timed = here and self._options.get("profile", False)
+        chips = [target_named(each).chip for each in (name, target_of(device))]
+        here = device.type == "cuda" and chips[0] == chips[1]
+        return name, here and self._options.get("profile", False)
+
+    def _record(self, module: Any, inputs: Sequence[Any]) -> GraphRecord | None:
+        """Of a graph that torch may keep: with kernels that depend on the program alone."""
+        place = self._place(inputs)
+        if place is None or place[1] or not open_cache().keeps:
+            return None
+        if self._options.get("effort", "full") != "full" or self._options.get("rest") == "eager":
+            return None
+        asked: dict[str, object] = {**self._options, "target": place[0]}
+        return record_of(module, inputs, asked)
+
+    def _rewrite(
+        self,
+        graph: Any,
+        examples: Sequence[Any],
+        parameters: Sequence[int],
+        record: GraphRecord | None,
+    ) -> None:
+        place = self._place(examples)
+        if place is None:
+            return
+        name, timed = place
         compiler = self._compilers.setdefault(
-            (name, timed),
+            place,
             GraphCompiler(
                 lambda programs: self._search(programs, name, timed),
-                target,
+                target_named(name),
                 self.explanation,
                 timed,
             ),
         )
         constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()
-        start = len(self.explanation.parts)
+        before = self.explanation.copy()
         taken = compiler.rewrite(graph, constants)
-        for line in self.explanation.lines(start):
-            say(line)
+        found = self.explanation.since(before)
         number = sum(node.op == "call_function" for node in graph.graph.nodes)
-        say(f"{taken} parts by kernels for {name}, {number} operators around them")
+        self._say(
+            found, f"{len(taken)} parts by kernels for {name}, {number} operators around them"
+        )
+        if record is not None:
+            record.add(taken, found, options_of(name, self._search_options(name, timed)))
 
-    def _search(
-        self, programs: Sequence[PartProgram], target: str, timed: bool
-    ) -> list[FoundKernel]:
-        options: SearchOptions = {
+    @staticmethod
+    def _say(found: ModelExplanation, outcome: str) -> None:
+        for line in (*found.lines(), outcome):
+            say(line)
+
+    def _search_options(self, target: str, timed: bool) -> SearchOptions:
+        return {
             "compile_for": [target_named(target).chip],
             "profile": timed,
             "pack": self._options.get("pack", False),
             "jobs": max(1, (os.cpu_count() or 1) // 2),
             "quiet": True,
         }
+
+    def _search(
+        self, programs: Sequence[PartProgram], target: str, timed: bool
+    ) -> list[FoundKernel]:
+        options = self._search_options(target, timed)
         return find_all(programs, target, self._options.get("effort", "full"), options)
 
 

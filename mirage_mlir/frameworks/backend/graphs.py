@@ -87,9 +87,11 @@ class GraphCompiler:
     )
     """By what it depends on: a program, or why there is none. Made once for equal layers."""
 
-    def rewrite(self, module: Any, constants: frozenset[Any] = frozenset()) -> int:
+    def rewrite(
+        self, module: Any, constants: frozenset[Any] = frozenset()
+    ) -> list[tuple[PartProgram, PartOperator]]:
         """
-        Change a graph module in place; how many parts kernels took.
+        Change a graph module in place; what took parts, once for each part.
 
         Args:
             module: in operators of ATen, functional but for the last copies.
@@ -98,10 +100,12 @@ class GraphCompiler:
         support = Support()
         split_readers(module.graph, support)
         parts = parts_of(module.graph, support)
-        found = [self._candidate(module, part, constants) for part in parts]
-        candidates = [each for each in found if each is not None]
+        tried = [self._candidate(module, part, constants) for part in parts]
+        candidates = [each for each in tried if each is not None]
         self._search_all(candidates)
-        taken = _replace_all(module, [(each, self._operator(each)) for each in candidates])
+        found = [(each, self._operator(each)) for each in candidates]
+        taken = [(each, operator) for each, operator in found if operator is not None]
+        _replace_all(module, taken)
         inside = {node for part in parts for node in part.nodes}
         for node in module.graph.nodes:
             left = is_call(node) and node not in inside and not is_ours(node)
@@ -117,7 +121,7 @@ class GraphCompiler:
                 module.graph = common.fx_graph_cse(module.graph)
             module.graph.lint()
             module.recompile()
-        return taken
+        return [(each.program, operator) for each, operator in taken]
 
     def _outside(self, why: str, number: int) -> None:
         self.explanation.outside[why] = self.explanation.outside.get(why, 0) + number
@@ -165,7 +169,7 @@ class GraphCompiler:
         times, how = PartTimes(modelled_seconds(kernel), without), ""
         operator = None
         if self.timed or _pays(times):
-            operator = PartOperator(candidate.program, candidate.module, kernel)
+            operator = PartOperator(candidate.program.call_form, candidate.module, kernel)
             if self.timed:
                 times, how = self._measured(candidate, operator, times)
         pays = _pays(times)
@@ -227,11 +231,8 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
     return code.resources.get(MODELLED, 0) * 1e-12
 
 
-def _replace_all(
-    module: Any, candidates: Sequence[tuple[PartCandidate, PartOperator | None]]
-) -> int:
-    """Let operators make what others read of their parts; how many there are."""
-    taken = [(each, operator) for each, operator in candidates if operator is not None]
+def _replace_all(module: Any, taken: Sequence[tuple[PartCandidate, PartOperator]]) -> None:
+    """Let operators make what others read of their parts."""
     made: dict[Any, Any] = {}
     for each, operator in taken:
         # What another part made is made by a new node now.
@@ -240,7 +241,6 @@ def _replace_all(
     for each, _ in reversed(taken):
         for node in reversed(each.part.nodes):
             module.graph.erase_node(node)
-    return len(taken)
 
 
 def _replaced(

@@ -44,6 +44,26 @@ class PartProgram:
         masks = ", ".join(map(str, self.converted))
         return sha256(f"{self.graph.to_module()}{masks}".encode()).hexdigest()[:16]
 
+    @cached_property
+    def call_form(self) -> "CallForm":
+        """How the program is called."""
+        return CallForm(f"{self.graph.name}_{self.key}", self.converted, self.orders)
+
+
+@dataclass(frozen=True)
+class CallForm:
+    """
+    What the operator of a part knows of its program.
+
+    Args:
+        name: of what it does, and equal for equal programs alone.
+        converted, orders: as the program has them.
+    """
+
+    name: str
+    converted: tuple[Any, ...]
+    orders: tuple[tuple[int, ...], ...]
+
 
 def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
     """
@@ -101,19 +121,19 @@ class PartOperator:
     one for another.
     """
 
-    def __init__(self, program: PartProgram, module: Any, kernel: CompiledKernel) -> None:
-        self._program, self._module, self.kernel = program, _of_any_strides(module), kernel
+    def __init__(self, form: CallForm, module: Any, kernel: CompiledKernel) -> None:
+        self.form, self.module, self.kernel = form, _of_any_strides(module), kernel
         self._failed = False
         self.call = self._registered()
 
     def _registered(self) -> Any:
         text = "".join(code.ugraph for code in self.kernel.artifact.targets)
         digest = sha256(text.encode()).hexdigest()[:8]
-        name = f"{self._program.graph.name}_{self._program.key}_{digest}"
+        name = f"{self.form.name}_{digest}"
         known = getattr(torch.ops.mirage_mlir, name, None)
         if known is not None:
             return known.default
-        inputs = ", ".join(f"Tensor x{number}" for number in range(len(self._program.converted)))
+        inputs = ", ".join(f"Tensor x{number}" for number in range(len(self.form.converted)))
         results = ["Tensor"] * len(self.kernel.artifact.outputs)
         schema = f"({inputs}) -> ({', '.join(results)})"
         made = torch.library.custom_op(
@@ -136,13 +156,13 @@ class PartOperator:
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        made = zip(self._module(*tensors), self._program.orders, strict=True)
+        made = zip(self.module(*tensors), self.form.orders, strict=True)
         return self._one_or_all([each.permute(order).clone(**_DENSE) for each, order in made])
 
     def _by_kernels(self, tensors: Sequence[Any]) -> Any:
         given = [
             tensor if dtype is None else tensor.to(dtype)
-            for tensor, dtype in zip(tensors, self._program.converted, strict=True)
+            for tensor, dtype in zip(tensors, self.form.converted, strict=True)
         ]
         made: Any = self.kernel(*given, copy=True)
         # A result may be a view of what the kernel stores.

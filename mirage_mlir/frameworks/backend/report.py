@@ -66,15 +66,43 @@ class ModelExplanation:
         part = self.parts[number]
         self.parts[number] = replace(part, count=part.count + 1)
 
+    def join(self, other: "ModelExplanation") -> None:
+        """Count in what became of another graph."""
+        for part in other.parts:
+            alike = [replace(known, count=part.count) == part for known in self.parts]
+            if True in alike:
+                number = alike.index(True)
+                count = self.parts[number].count + part.count
+                self.parts[number] = replace(part, count=count)
+            else:
+                self.parts.append(part)
+        for why, number in other.outside.items():
+            self.outside[why] = self.outside.get(why, 0) + number
+
+    def copy(self) -> "ModelExplanation":
+        """As it is now."""
+        return ModelExplanation([*self.parts], {**self.outside})
+
+    def since(self, before: "ModelExplanation") -> "ModelExplanation":
+        """What was added to it since it was as it was `before`."""
+        counts = [part.count for part in before.parts] + [0] * len(self.parts)
+        parts = [
+            replace(part, count=part.count - count)
+            for part, count in zip(self.parts, counts, strict=False)
+            if part.count > count
+        ]
+        outside = {why: n - before.outside.get(why, 0) for why, n in self.outside.items()}
+        return ModelExplanation(parts, {why: n for why, n in outside.items() if n})
+
     def __str__(self) -> str:
         """As a table; times are modelled, those of the search measured."""
         head = f"{'':5} {'':4} {'ours us':>9} {'else us':>9} {'search s':>8}  part"
         return "\n".join([head, *self.lines()])
 
-    def lines(self, start: int = 0) -> list[str]:
-        """The rows of the table: of sorts of parts from `start` on, and what is in no part."""
+    def lines(self) -> list[str]:
+        """The rows of the table: of sorts of parts, and what is in no part."""
         left = [f"left {number:4}x {'':28}  {why}" for why, number in self.outside.items()]
-        return [*(part.line() for part in self.parts[start:]), *left]
+        return [*(part.line() for part in self.parts), *left]
 
     @property
     def taken(self) -> int:
