@@ -165,3 +165,36 @@ def kept_load(address: SSAValue, policy: SSAValue) -> InlineAsmOp:
 def is_kept_load(op: Operation) -> bool:
     """Whether `kept_load` made `op`."""
     return isinstance(op, InlineAsmOp) and op.asm_string.data == _KEPT_LOAD
+
+
+_TRANSPOSE = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"
+
+
+def transposed_matrix(word: SSAValue) -> InlineAsmOp:
+    """
+    Transpose the 8 by 8 matrix of 16-bit elements of which each lane of a warp holds a `word`.
+
+    Lane 4 r + c has elements 2 c and 2 c + 1 of row r (PTX ISA, section "movmatrix"). The dialect
+    has no operation for it, so it is inline PTX.
+    """
+    return InlineAsmOp(_TRANSPOSE, "=r,r", [word], [i32], 0, has_side_effects=True)
+
+
+def is_transposed_matrix(op: Operation) -> bool:
+    """Whether `transposed_matrix` made `op`."""
+    return isinstance(op, InlineAsmOp) and op.asm_string.data == _TRANSPOSE
+
+
+def kept_in_place(value: SSAValue) -> InlineAsmOp:
+    """
+    The same i32, of which LLVM does not know that it is the same; no instruction is made.
+
+    What is computed of it is not moved out of the loop that it stands in.
+    """
+    return InlineAsmOp("", "=r,0", [value], [i32], 0, has_side_effects=True)
+
+
+def is_kept_in_place(op: Operation) -> bool:
+    """Whether `kept_in_place` made `op`."""
+    empty = isinstance(op, InlineAsmOp) and not op.asm_string.data
+    return empty and [result.type for result in op.results] == [i32]

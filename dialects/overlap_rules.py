@@ -11,6 +11,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp
 from mirage_mlir.dialects.graph_defined import GraphDefinedOp
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.dialects.overlap import AwaitPreviousGridOp, OneThreadOp
@@ -68,7 +69,7 @@ def _verify_waits(graph: GraphDefinedOp, ops: Sequence[Operation]) -> None:
 
 def _sources(op: Operation) -> Iterator[SSAValue]:
     """The tensors that `op` copies tiles of, or reads in place."""
-    copies = isinstance(op, IssueCopiesOp | FillBuffersOp | RefillBuffersOp)
+    copies = isinstance(op, IssueCopiesOp | FetchTilesOp | FillBuffersOp | RefillBuffersOp)
     if isinstance(op, SCHEDULE_OPS) and not copies:
         return
     for value in op.operands:

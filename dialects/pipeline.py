@@ -51,6 +51,7 @@ from xdsl.traits import HasParent
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import i64_attr
+from mirage_mlir.dialects.fetched_tiles import FETCH_OPS
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.overlap import OVERLAP_OPS
 from mirage_mlir.dialects.split_k import CLUSTER_OPS, LAST_BLOCK, ContinueWithOp
@@ -374,7 +375,7 @@ def is_across_blocks(op: Operation) -> bool:
 
 
 SCHEDULE_OPS = (
-    *(*SYNCHRONIZATIONS, *COPY_OPS, *OVERLAP_OPS, *CLUSTER_OPS),
+    *(*SYNCHRONIZATIONS, *COPY_OPS, *FETCH_OPS, *OVERLAP_OPS, *CLUSTER_OPS),
     *(SectionOp, ClearPaddingOp, AwaitMmaOp),
 )
 """All that `software-pipeline` and `overlap-launches` add; they name tiles, and compute nothing."""

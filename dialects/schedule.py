@@ -48,6 +48,9 @@ class Schedule(Facts):
     """Blocks of a group, and iterations by which the next group starts the loop later."""
     raster_width: int = 0
     """Blocks along the first grid axis that start before the second axis advances; 0 for all."""
+    persistent_blocks: int = 0
+    """Blocks of the launch, each of which computes one tile of the grid after another, while the
+    producer copies for the next one; 0 for a block for each tile."""
     cluster_reduction: bool = False
     """Each block of a cluster reduces its share of a sum, and goes on with that share."""
     sums_in_workspace: bool = False
@@ -60,7 +63,7 @@ class Schedule(Facts):
         if self.threads % WARP_THREADS or not 0 <= self.threads <= MAX_THREADS:
             most = f"whole warps of {WARP_THREADS}, up to {MAX_THREADS}"
             raise VerifyException(f"threads is {self.threads}: they are {most}")
-        for name in ("producer_warps", "stages"):
+        for name in ("producer_warps", "stages", "persistent_blocks"):
             if (value := getattr(self, name)) < 0:
                 raise VerifyException(f"{name} is {value}, which is below 0")
         if not 0 <= self.max_registers <= MAX_REGISTERS:

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     TensorType,
     i1,
 )
@@ -72,14 +73,17 @@ from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 
 UNARY = {
+    "ceil": "The smallest integer that is not below `x`, elementwise.",
     "cosine": "The cosine, elementwise.",
     "exponential": "`e^x`, elementwise.",
     "exponential_minus_one": "`e^x - 1`, elementwise.",
+    "floor": "The largest integer that is not above `x`, elementwise.",
     "log": "The natural logarithm, elementwise.",
     "log_plus_one": "`log(x + 1)`, elementwise.",
     "logistic": "`1 / (1 + e^-x)`, elementwise.",
     "negate": "`-x`, elementwise.",
     "not": "The complement, elementwise: of booleans their negation.",
+    "round_nearest_even": "The integer nearest to `x`; of two, the even one, elementwise.",
     "rsqrt": "`1 / sqrt(x)`, elementwise.",
     "sign": "-1, 1, or `x` where it is a zero or NaN, elementwise.",
     "sine": "The sine, elementwise.",
@@ -167,11 +171,11 @@ class ConstantOp(ShapedOp):
 
     name = "stablehlo.constant"
 
-    value = prop_def(DenseIntOrFPElementsAttr)
+    value = prop_def(DenseIntOrFPElementsAttr | DenseResourceAttr)
     result = result_def(TENSOR)
 
     def inferred_shape(self) -> Shape:
-        return self.value.get_shape()
+        return self.value.type.get_shape()
 
 
 @irdl_op_definition

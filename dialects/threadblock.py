@@ -72,6 +72,7 @@ from mirage_mlir.dialects.threadblock_bases import (
 )
 from mirage_mlir.dialects.threadblock_bases import tile_type as tile_type
 from mirage_mlir.dialects.threadblock_copies import ASYNC_COPY as ASYNC_COPY
+from mirage_mlir.dialects.threadblock_copies import REALIGNED_COPY as REALIGNED_COPY
 from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
 from mirage_mlir.dialects.threadblock_copies import THREAD_COPY as THREAD_COPY
 from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp

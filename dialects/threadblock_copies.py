@@ -39,10 +39,13 @@ ASYNC_COPY = "async"
 THREAD_COPY = "threads"
 """That of a load by all threads, through their registers."""
 
+REALIGNED_COPY = "realigned"
+"""That of the same in aligned pieces of 16 bytes, which threads shift into place."""
+
 EVICT_FIRST, EVICT_LAST = EVICTION_PRIORITIES = ("evict_first", "evict_last")
 """When L2 evicts the lines of a load (PTX, `.level::eviction_priority`)."""
 
-COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY)
+COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY, REALIGNED_COPY)
 
 
 @irdl_op_definition
@@ -56,10 +59,11 @@ class LoadOp(IRDLOperation):
 
     The lowering decides how it is copied: with `copy = "tensor"` one thread starts tensor copies,
     box by box; with "async" and "threads" all threads copy pieces, by `cp.async` or through
-    registers; without `copy` the tile is read in place. `eviction_priority` says whether L2 evicts
-    the lines before others ("evict_first") or after others ("evict_last"). Each of `multicast`
-    blocks of a cluster copies a part to all of them. A load that is `packed` reads a packed copy of
-    its tensor.
+    registers; with "realigned" they load pieces that are aligned in memory, and shift them to where
+    the tile has them; without `copy` the tile is read in place. `eviction_priority` says whether L2
+    evicts the lines before others ("evict_first") or after others ("evict_last"). Each of
+    `multicast` blocks of a cluster copies a part to all of them. A load that is `packed` reads a
+    packed copy of its tensor.
     """
 
     name = "threadblock.load"
@@ -131,6 +135,11 @@ class LoadOp(IRDLOperation):
     def is_async_copy(self) -> bool:
         """Whether threads copy the tile by `cp.async`."""
         return self.copy is not None and self.copy.data == ASYNC_COPY
+
+    @property
+    def is_realigned_copy(self) -> bool:
+        """Whether threads shift aligned pieces of the tile into place."""
+        return self.copy is not None and self.copy.data == REALIGNED_COPY
 
     @property
     def sharing_blocks(self) -> int:

@@ -305,6 +305,11 @@ class LocatingParser(Parser):
                 options = op_type.get_irdl_definition().options
                 if not any(isinstance(option, kind) for option in options):
                     del op.attributes[kind.attribute_name]
+        if _is_of_open_dialect(op.name) and isinstance(op, IRDLOperation):
+            # MLIR may have made properties since of what xDSL takes for attributes of any name.
+            known = op.get_irdl_definition().properties
+            others = [name for name in op.properties if name not in known]
+            op.attributes |= {name: op.properties.pop(name) for name in others}
         return _as_unknown(op) if op.name in SCALARS_ALONE and _has_shapes(op) else op
 
     def parse_region_list(self) -> list[Region]:

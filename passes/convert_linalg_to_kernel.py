@@ -11,11 +11,12 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
 from mirage_mlir.passes.linalg.conversion import DIALECTS, ELEMENTWISE, Conversion, is_candidate
+from mirage_mlir.passes.linalg.host import booleans_as_numbers, numbers_as_booleans
 from mirage_mlir.passes.linalg.tensors import UNCHANGED
 from mirage_mlir.passes.parts.foreign import tell_foreign
 from mirage_mlir.passes.parts.parts import Language, convert
 
-LINALG = Language(Conversion, is_candidate, UNCHANGED)
+LINALG = Language(Conversion, is_candidate, UNCHANGED, booleans_as_numbers, numbers_as_booleans)
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class ConvertLinalgToKernelPass(ModulePass):
 
     Named operations are read in MLIR's generic form, whose bodies say what they do with elements.
     Sums and products are computed in f32, in any order. Integers and booleans are for masks: they
-    are refused where f32 might not represent them exactly.
+    are refused where f32 might not represent them exactly. The host makes zeros and ones of its
+    booleans for kernels, which give it such.
     """
 
     name = "convert-linalg-to-kernel"

@@ -10,8 +10,9 @@ from xdsl.ir import Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from mirage_mlir.diagnostics import PassFailure
+from mirage_mlir.diagnostics import PassFailure, remark
 from mirage_mlir.passes.parts.foreign import tell_foreign
+from mirage_mlir.passes.parts.inlining import inline_calls
 from mirage_mlir.passes.parts.parts import convert
 from mirage_mlir.passes.parts.stablehlo import STABLEHLO
 from mirage_mlir.passes.stablehlo.functions import called, convert_function, uses_stablehlo
@@ -38,14 +39,15 @@ class ConvertStablehloToKernelPass(ModulePass):
 
     Calls are inlined, and private functions that nobody calls any more are erased. Constants are
     folded; broadcasts become implicit where the operator that uses them broadcasts itself. Booleans
-    become tensors of zeros and ones, integers become numbers in f32; they are refused where they
-    might not be exact. `erfc` becomes a formula in f32, with its roundoff as
+    become tensors of zeros and ones, as arguments in f32; integers become numbers in f32, and are
+    refused where they might not be exact. `erfc` becomes a formula in f32, with its roundoff as
     absolute error. Functions without StableHLO operations stay as they are; where all are such, a
     remark names an operation of theirs.
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions
-    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays.
+    `@NAME_part_0` and so on, which `@NAME` calls; the rest stays, as do the types of arguments.
+    Calls of private functions that can be converted are inlined there, too.
     """
 
     name = "convert-stablehlo-to-kernel"
@@ -76,8 +78,12 @@ class ConvertStablehloToKernelPass(ModulePass):
         kept = [
             each for each in wanted if not _is_private(each) or each.sym_name.data not in before
         ]
-        hosts = self._convert_whole(op, kept)
         unused = [each for each in wanted if _is_private(each) and each.sym_name.data in before]
+        hosts = self._convert_whole(op, kept)
+        if self.parts:
+            inlined = [each for each in unused if _converts(op, each)]
+            for host in (*hosts, *(each for each in unused if each not in inlined)):
+                inline_calls(op, host, inlined.__contains__)
         while gone := [each for each in unused if each.sym_name.data not in {*called(op)}]:
             for function in gone:
                 unused.remove(function)
@@ -92,15 +98,39 @@ class ConvertStablehloToKernelPass(ModulePass):
         hosts: list[FuncOp] = []
         for each in functions:
             try:
-                bodies.append((each, convert_function(module, each)))
+                body = convert_function(module, each)
             except PassFailure:
                 if not self.parts:
                     raise
                 hosts.append(each)
+                continue
+            if self.parts and body.block.arg_types != each.body.block.arg_types:
+                hosts.append(each)
+            else:
+                bodies.append((each, body))
         for function, body in bodies:
-            function.detach_region(function.body)
-            function.add_region(body)
+            _replace_body(function, body)
         return hosts
+
+
+def _converts(module: ModuleOp, function: FuncOp) -> bool:
+    try:
+        convert_function(module, function)
+    except PassFailure:
+        return False
+    return True
+
+
+def _replace_body(function: FuncOp, body: Region) -> None:
+    """Give `function` another body, and tell which of its arguments have other types."""
+    for old, new in zip(function.body.block.args, body.block.args, strict=True):
+        if old.type != new.type:
+            remark(
+                function, f"takes {new.type} as argument {old.index}: zeros and ones of {old.type}"
+            )
+    function.detach_region(function.body)
+    function.add_region(body)
+    function.update_function_type()
 
 
 def _is_private(function: FuncOp) -> bool:

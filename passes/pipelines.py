@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from mirage_mlir.passes import load_pass
 from mirage_mlir.passes.graph_pass import TargetPass
 
-PACKING = "pack-constants"
+PACKING, PIPELINING = "pack-constants", "software-pipeline"
 
 LOWERING = (
     *("sink-reductions", "fuse-thread-graphs", "split-cross-block-sums", "select-mma"),
@@ -21,7 +21,7 @@ LOWERING = (
 
 
 def lowering_passes(
-    target: str, *, pack: bool = False, last: str = LOWERING[-1]
+    target: str, *, pack: bool = False, persistent: bool = True, last: str = LOWERING[-1]
 ) -> Iterator[ModulePass]:
     """
     The passes of `LOWERING`, in order, up to `last`.
@@ -29,12 +29,14 @@ def lowering_passes(
     Args:
         target: a GPU or its chip.
         pack: whether kernels read packed copies of constant inputs.
+        persistent: whether blocks may compute one tile of the grid after another.
         last: the name of a pass.
     """
     for name in LOWERING[: LOWERING.index(last) + 1]:
         if name != PACKING or pack:
             each = load_pass(name)
-            yield each(target) if issubclass(each, TargetPass) else each()
+            more = {"persistent": persistent} if name == PIPELINING else {}
+            yield each(target, **more) if issubclass(each, TargetPass) else each()
 
 
 class Pipeline(ModulePass):

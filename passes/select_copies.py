@@ -6,6 +6,7 @@ from math import prod
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 
+from mirage_mlir.decisions.copies import NARROWEST_COPY
 from mirage_mlir.decisions.multicast import LoopTile, choose_cluster, sharing_blocks
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
@@ -13,7 +14,7 @@ from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.dialects.threadblock_copies import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.analysis.copy_shapes import NARROWEST_COPY, copy_shape
+from mirage_mlir.passes.analysis.copy_shapes import aligned_shape, may_be_realigned
 from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
     cut_axes,
@@ -53,11 +54,17 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
         if pipelined and op in boxed:
             op.copy = StringAttr(threadblock.TENSOR_COPY)
         else:
-            wide = copy_shape(op).piece * item_bytes(op.result) >= NARROWEST_COPY
-            op.copy = StringAttr(threadblock.ASYNC_COPY if wide else threadblock.THREAD_COPY)
+            op.copy = StringAttr(copy_of_threads(op))
     if pipelined:
         form_clusters(graph, staged, target)
     select_eviction_priorities(graph, target)
+
+
+def copy_of_threads(op: threadblock.LoadOp) -> str:
+    """How all threads copy a tile."""
+    if aligned_shape(op).piece * item_bytes(op.result) >= NARROWEST_COPY:
+        return threadblock.ASYNC_COPY
+    return threadblock.REALIGNED_COPY if may_be_realigned(op) else threadblock.THREAD_COPY
 
 
 def select_eviction_priorities(graph: kernel.GraphDefinedOp, target: Target) -> None:
@@ -148,8 +155,10 @@ class SelectCopiesPass(GraphPass):
     On a target that has tensor copies (TMA), these fetch the tiles of the loop if alignment allows
     it for all of them; then they fetch also each loop-invariant tile that alignment allows. Other
     tiles are copied by all threads: by `cp.async` (`copy = "async"`), or through registers where
-    the tensor's strides and the tile's sides leave pieces of less than 4 bytes (`copy =
-    "threads"`). A load without `copy` is read in place: its tile is read once, and by no MMA.
+    the tensor's strides and the tile's sides leave pieces of less than 4 bytes. If lines of the
+    tile are whole pieces of 16 bytes, threads load such pieces from aligned addresses and shift
+    them into place (`copy = "realigned"`); else they copy small ones (`copy = "threads"`). A load
+    without `copy` is read in place: its tile is read once, and by no MMA.
 
     Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such
     blocks each copies a part of the tile to all of them (`multicast = 2`). The graph has clusters

@@ -66,6 +66,11 @@ class SoftwarePipelinePass(GraphPass):
     Elementwise code between loads in place and stores is computed a few elements of a thread at a
     time, if the thread has many (`stream`).
 
+    A kernel with producers that has more tiles than the GPU has places for blocks, one on each
+    multiprocessor, is persistent: it is launched with `persistent_blocks`, each of which computes
+    one tile of the grid after another, and whose producer copies for the next one meanwhile. Its
+    sections say what is done for one tile; fills are for the first.
+
     The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
     in L2: bands of `raster_width` blocks, and `rotation`, by which groups of blocks start the loop
     at different iterations.
@@ -78,6 +83,9 @@ class SoftwarePipelinePass(GraphPass):
     stages: int | None = None
     """Buffers of each tile that the loop loads; chosen by their size where not given."""
 
+    persistent: bool = True
+    """Whether blocks may compute one tile of the grid after another."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.stages is not None and self.stages < 2:
@@ -88,6 +96,6 @@ class SoftwarePipelinePass(GraphPass):
             fail(graph, "has no layouts; run assign-layouts first")
         if graph.schedule.stages:
             fail(graph, "has a schedule already")
-        Pipelining(graph, target, self.stages).run()
+        Pipelining(graph, target, self.stages, self.persistent).run()
         rasterize(graph, target.sm_count)
         mark_streams(graph)

@@ -17,7 +17,6 @@ from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, functions, parse_program, text_of
 from mirage_mlir.interpreters.domain import AnyArray
-from mirage_mlir.runtime.artifact import TargetCode
 
 
 @dataclass(frozen=True)
@@ -48,18 +47,8 @@ def search(program: str, target: str, count: int, time_limit: float | None) -> S
 
 
 def behind_others(kernel: mi.CompiledKernel) -> mi.CompiledKernel:
-    """
-    The same kernel where each call starts as behind kernels of another library.
-
-    Its first launch waits for the end of what is before it. Of calls in a chain each starts inside
-    the end of the one before, which other libraries do not allow.
-    """
-
-    def ordinary(code: TargetCode) -> TargetCode:
-        first, *others = code.launches
-        return replace(code, launches=(replace(first, follows=False), *others))
-
-    targets = tuple(map(ordinary, kernel.artifact.targets))
+    """The same kernel where each call starts as behind kernels of another library."""
+    targets = tuple(code.behind_others() for code in kernel.artifact.targets)
     return mi.CompiledKernel(replace(kernel.artifact, targets=targets))
 
 

@@ -138,6 +138,18 @@ class ElementwiseOperators(GraphBuilder):
         """The cosine, of radians within 2 ** 20 of zero; NaN beyond."""
         return self._add(ROW_OPS["cos"], self._value(x))
 
+    def floor(self, x: Tensor) -> Tensor:
+        """The largest integer that is not above `x`."""
+        return self._add(ROW_OPS["floor"], self._value(x))
+
+    def ceil(self, x: Tensor) -> Tensor:
+        """The smallest integer that is not below `x`."""
+        return self._add(ROW_OPS["ceil"], self._value(x))
+
+    def round(self, x: Tensor) -> Tensor:
+        """The integer nearest to `x`; of two, the even one."""
+        return self._add(ROW_OPS["round"], self._value(x))
+
     def softcap(self, x: Tensor, cap: float) -> Tensor:
         """`cap * tanh(x / cap)`, for a `cap` above 0: scores of attention kept within it."""
         return self._add(ROW_OPS["softcap"], self._value(x), finite(cap, "cap"))

@@ -20,15 +20,17 @@ DEFAULT_PACKAGE = "numba_cuda_mlir._mlir"
 
 PACKAGE_VARIABLE = "MIRAGE_MLIR_BINDINGS"
 
-LOWER_TO_ISA = (
-    "builtin.module(gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,"
-    "reconcile-unrealized-casts),gpu-module-to-binary{format=isa})"
+KERNELS_TO_LLVM = (
+    "gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,reconcile-unrealized-casts)"
 )
 """
-From kernels in scf, arith, math, vector, nvvm and llvm to PTX text.
+From kernels in scf, arith, math, vector, nvvm and llvm to llvm and nvvm.
 
 Nothing is simplified in MLIR: LLVM does that anyway, to the same text.
 """
+
+LOWER_TO_ISA = f"builtin.module({KERNELS_TO_LLVM},gpu-module-to-binary{{format=isa}})"
+"""On to PTX text."""
 
 
 class MissingBindingsError(Exception):
@@ -153,22 +155,42 @@ def create(
     )
 
 
-def in_upstream(text: str, pipeline: str = "") -> str:
+def in_upstream(text: str) -> str:
     """
-    A module as upstream prints it in generic form, behind the passes of `pipeline` if any.
+    A module as upstream prints it in generic form.
+
+    Raises:
+        BindingsError: upstream rejects it.
+    """
+    ir = bindings_module("ir")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            return ir.Module.parse(text).operation.get_asm(print_generic_op_form=True)
+        except ir.MLIRError as error:
+            raise _first_error(error) from error
+
+
+def kernels_in_llvm(text: str, passes: Sequence[str] = ()) -> str:
+    """
+    The one `gpu.module` in `text` with kernels of llvm and nvvm, in generic form.
+
+    It is what `passes` of a module make of that, if there are any.
 
     Raises:
         BindingsError: upstream rejects it.
     """
     ir = bindings_module("ir")
     pass_manager = bindings_module("passmanager")
+    pipeline = f"builtin.module({','.join([KERNELS_TO_LLVM, *passes])})"
     with ir.Context() as context:
+        context.enable_multithreading(False)
         context.allow_unregistered_dialects = True
         try:
             module = ir.Module.parse(text)
-            if pipeline:
-                pass_manager.PassManager.parse(pipeline).run(module.operation)
-            return module.operation.get_asm(print_generic_op_form=True)
+            pass_manager.PassManager.parse(pipeline).run(module.operation)
+            (op,) = module.body.operations
+            return op.operation.get_asm(print_generic_op_form=True, use_local_scope=True)
         except ir.MLIRError as error:
             raise _first_error(error) from error
 

@@ -9,10 +9,11 @@ thousands of times.
 from collections.abc import Mapping, Sequence
 from io import StringIO
 
-from xdsl.dialects.builtin import FunctionType, UnitAttr
+from xdsl.dialects.builtin import FunctionType, UnitAttr, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
+from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects.interface import in_plain_form
 
 
@@ -38,7 +39,9 @@ class _GenericForm:
         """Write an operation."""
         results = ", ".join([self.value(result) for result in op.results])
         operands = ", ".join([self.value(operand) for operand in op.operands])
-        text = f'{results} = "{op.name}"({operands})' if results else f'"{op.name}"({operands})'
+        text = f'"{name_of(op)}"({operands})'
+        if results:
+            text = f"{results} = {text}"
         if op.successors:
             text += f"[{', '.join([self.block(block) for block in op.successors])}]"
         if op.properties:
@@ -48,8 +51,12 @@ class _GenericForm:
             self.pieces.append(", " if number else " (")
             self.region(region)
         text = ")" if op.regions else ""
-        if op.attributes:
-            text += f" {self.dictionary(op.attributes)}"
+        attributes = op.attributes
+        if isinstance(op, UnregisteredOp):
+            # The name of what xDSL does not know is one of its attributes.
+            attributes = {name: each for name, each in attributes.items() if name != "op_name__"}
+        if attributes:
+            text += f" {self.dictionary(attributes)}"
         operand_types = ", ".join([self.attribute(operand.type) for operand in op.operands])
         result_types = self.results([result.type for result in op.results])
         place = self.attribute(op.location)

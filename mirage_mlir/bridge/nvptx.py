@@ -7,7 +7,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.bridge.bindings import BindingsError, MissingBindingsError, lower_to_isa
 from mirage_mlir.bridge.generic_form import generic_form
-from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail
+from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, fail, name_of
 from mirage_mlir.dialects.nvvm_attributes import NvvmTargetAttr
 from mirage_mlir.dialects.nvvm_hopper import needed_feature
 from mirage_mlir.names import is_symbol
@@ -23,7 +23,8 @@ SELECTABLE = frozenset(
     f"{dialect}.{name}"
     for dialect, names in {
         "math": "absf ceil copysign exp2 floor fma roundeven rsqrt sqrt tanh trunc",
-        "llvm.intr": "ceil copysign exp2 fabs floor fma maxnum minnum sqrt",
+        "llvm.intr": "ceil copysign exp2 fabs floor fma maximum maxnum minimum minnum roundeven "
+        "smax smin sqrt trunc umax umin",
     }.items()
     for name in names.split()
 )
@@ -40,22 +41,22 @@ def _is_approximate(op: Operation) -> bool:
 
 def _check_selectable(op: Operation) -> None:
     """Reject what LLVM would not report but die of."""
-    if op.name not in SELECTABLE:
+    if name_of(op) not in SELECTABLE:
         fail(op, "has no PTX instruction", note="nvvm.ex2, nvvm.log2 and arithmetic express it")
     if op.name == "math.tanh" and not _is_approximate(op):
         fail(op, "has a PTX instruction only with fastmath<afn>")
-    if op.name in APPROXIMATIONS and op.results[0].type == f64:
+    if name_of(op) in APPROXIMATIONS and op.results[0].type == f64:
         fail(op, "has no PTX instruction for f64")
 
 
 def _check(op: Operation, target: Target) -> None:
     """Reject what MLIR would report without a place, and what LLVM would die of."""
-    if op.name.partition(".")[0] not in LOWERED_DIALECTS:
+    if name_of(op).partition(".")[0] not in LOWERED_DIALECTS:
         fail(op, "has not been lowered: no kernel may hold it")
     name = op.properties.get("sym_name")
     if isinstance(name, StringAttr) and op.name.startswith("llvm.") and not is_symbol(name.data):
         fail(op, f"has the name '{name.data}', which PTX cannot have")
-    if op.name.startswith(("math.", "llvm.intr.")):
+    if name_of(op).startswith(("math.", "llvm.intr.")):
         _check_selectable(op)
     feature = needed_feature(op)
     if feature is not None and feature not in target.features:

@@ -14,6 +14,9 @@ from xdsl.utils.exceptions import DiagnosticException
 
 PATH_VARIABLE = "MIRAGE_PTXAS"
 
+SERIALIZED = "wgmma.mma_async instructions are serialized"
+"""What ptxas says of matmuls that it lets wait for each other (warnings C7510 to C7514)."""
+
 MORE_REGISTERS = "--register-usage-level=10"
 """The most of 0 to 10. At 5, the default, ptxas 13 sometimes spills a few bytes of a kernel that
 uses half of the registers that it may have."""
@@ -65,6 +68,16 @@ class Cubin:
             KernelResources(part.partition("'")[0], **_resources(part))
             for part in self.log.split("Compiling entry function '")[1:]
         )
+
+    @property
+    def serializes_wgmma(self) -> bool:
+        """Whether ptxas made asynchronous matmuls wait for each other, which costs most of them."""
+        return SERIALIZED in self.log
+
+    @property
+    def is_slowed(self) -> bool:
+        """Whether the code is slower than what it was asked for would be."""
+        return self.serializes_wgmma or self.spill_bytes > 0
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -23,6 +23,10 @@ PRODUCER_WARPS = 1
 FEW_REGISTERS = 24
 """Of each thread of a group of producers: the fewest that there are, the rest is for others."""
 
+SOME_REGISTERS = 40
+"""The same where the block is persistent: with 24 ptxas spilled what producers know of the next
+tile."""
+
 MAX_CONSUMER_REGISTERS = 240
 """The most that each thread of a group asks for; some more, and nobody could have it."""
 
@@ -53,15 +57,15 @@ def most_registers(threads: ArrayLike) -> Array:
     return np.minimum(MAX_REGISTERS, REGISTERS // together // REGISTERS_STEP * REGISTERS_STEP)
 
 
-def registers_of_consumers(threads: ArrayLike) -> Array:
+def registers_of_consumers(threads: ArrayLike, kept: int = FEW_REGISTERS) -> Array:
     """
     The registers of each of `threads` consumers, once producers have given theirs back
-    (`setmaxnreg`).
+    (`setmaxnreg`), but for those that each of them has `kept`.
     """
     count = np.asarray(threads, np.float64)
     producers = GROUP_WARPS * WARP_THREADS
     present = count + producers
-    rest = most_registers(present) * present - FEW_REGISTERS * producers
+    rest = most_registers(present) * present - kept * producers
     return np.minimum(MAX_CONSUMER_REGISTERS, rest // count // REGISTERS_STEP * REGISTERS_STEP)
 
 

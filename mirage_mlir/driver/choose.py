@@ -1,7 +1,8 @@
 """
 From graphs that a search offers to one that is proved, compiled and fit to run.
 
-The first offer that compiles without spilled registers and is verified is taken, but for each
+The first offer that is verified and compiles without spilled registers, and without warpgroup
+matmuls that wait for each other, is taken, but for each
 operator alone where that takes far longer than one that spills; why those before it were not is
 remembered. What comes behind it is not compared: only what is returned has to be
 verified. Only where that is asked for, one that is not verified is taken where none is, and never
@@ -123,8 +124,8 @@ class Chooser:
                 rejected.append(f"verification: {choice.proof.verdict.value}: {choice.proof}")
                 if choice.proof.accepted(unverified=True):
                     doubtful = doubtful or choice
-            elif _spilled(choice):
-                rejected.append(f"for {chip} it spills {_spilled(choice)} bytes of registers")
+            elif reason := _slowed(choice):
+                rejected.append(f"for {chip} {reason}")
                 spilling = min(spilling or choice, choice, key=_spilled)
             elif spilling is not None and _far_slower(choice, spilling):
                 break
@@ -176,6 +177,15 @@ def _far_slower(choice: Choice, spilling: Choice) -> bool:
     """Whether each operator alone takes longer in the model than what spills may in fact."""
     at_most = SPILLING * spilling.offer.search.modelled
     return choice.offer.alone and 0 < at_most < choice.offer.search.modelled
+
+
+def _slowed(choice: Choice) -> str:
+    """What ptxas did to its kernels that the model knows nothing of; empty where all is well."""
+    if spilled := _spilled(choice):
+        return f"it spills {spilled} bytes of registers"
+    if choice.compiled.assembled.serializes_wgmma:
+        return "matmuls of its warpgroups wait for each other"
+    return ""
 
 
 def _spilled(choice: Choice) -> int:

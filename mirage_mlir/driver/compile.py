@@ -85,6 +85,8 @@ class CompiledFunction:
     """The number of each kernel's launch, in that order."""
     seconds: Mapping[str, float]
     """Seconds of "lower", "PTX" and "ptxas"."""
+    persistent: bool = False
+    """Whether blocks of some kernel compute one tile of the grid after another."""
 
     @property
     def resources(self) -> tuple[LaunchResources, ...]:
@@ -109,13 +111,25 @@ def compile_function(
     Lower the function `name` of `module`, which is left as it is, and assemble its kernels.
 
     The function holds `kernel.graph_defined` and views; `target` is a GPU or a chip; with `pack`
-    the kernels read packed copies of constant inputs where they can.
+    the kernels read packed copies of constant inputs where they can. Where ptxas spills registers
+    of persistent kernels, or lets their matmuls wait for each other, and else does not, each tile
+    gets a block of its own.
 
     Raises:
         ValueError: there is no such function or target.
         DiagnosticException: the function cannot be lowered, or ptxas rejects it; the message says
             where and why.
     """
+    compiled = _compiled(module, name, target, pack=pack, persistent=True)
+    if compiled.persistent and compiled.assembled.is_slowed:
+        other = _compiled(module, name, target, pack=pack, persistent=False)
+        return compiled if other.assembled.is_slowed else other
+    return compiled
+
+
+def _compiled(
+    module: ModuleOp, name: str, target: str, *, pack: bool, persistent: bool
+) -> CompiledFunction:
     chip = target_named(target).chip
     seconds = Seconds()
     scheduled: tuple[KernelResources, ...] = ()
@@ -126,10 +140,11 @@ def compile_function(
     graphs: list[kernel.GraphDefinedOp] = []
     with _collector_paused():
         with seconds.phase("lower"):
-            for each in lowering_passes(target, pack=pack):
+            for each in lowering_passes(target, pack=pack, persistent=persistent):
                 if isinstance(each, FuseHorizontallyPass):
                     graphs = _graphs_of(lowered)
                 if isinstance(each, LowerToNvvmPass):
+                    persistent = any(graph.schedule.persistent_blocks for graph in graphs)
                     scheduled = tuple(map(resources_of_kernel, graphs))
                     launched_by = _launches_of(graphs, lowered)
                 each.apply(compiler_context(), lowered)
@@ -165,6 +180,7 @@ def compile_function(
         scheduled=scheduled,
         launched_by=launched_by,
         seconds=seconds.phases,
+        persistent=persistent,
     )
 
 

@@ -9,7 +9,7 @@ from mirage_mlir.runtime.element_types import ElementType
 
 UNARY = [
     *("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sigmoid", "silu", "relu", "tanh", "erf"),
-    *("sin", "cos", "abs", "neg"),
+    *("sin", "cos", "abs", "neg", "floor", "ceil", "round"),
 ]
 """Functions of one tensor that have the same name in ATen and in a graph."""
 

@@ -28,7 +28,7 @@ HINTS = {
     r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
     r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
     r"a?(cos|sin|tan)": "of these there are sin, cos and tanh",
-    r"floor|ceil|round|trunc|remainder|fmod": "there is no rounding to integers",
+    r"trunc|remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil and round",
 }
 """What would help, by a pattern of the operator's name."""
 

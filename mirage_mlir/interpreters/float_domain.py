@@ -96,6 +96,9 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
     "log1p": np.log1p,
     "sin": _within(np.sin, LARGEST_ANGLE),
     "cos": _within(np.cos, LARGEST_ANGLE),
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": np.rint,
 }
 
 

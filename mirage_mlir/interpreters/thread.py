@@ -15,12 +15,15 @@ from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.operators.elementwise import FunctionName
 
 FUNCTIONS: dict[type[Operation], FunctionName] = {
+    math.CeilOp: "ceil",
     math.CosOp: "cos",
     math.ErfOp: "erf",
     math.ExpM1Op: "expm1",
     math.ExpOp: "exp",
+    math.FloorOp: "floor",
     math.Log1pOp: "log1p",
     math.LogOp: "log",
+    math.RoundEvenOp: "round",
     math.RsqrtOp: "rsqrt",
     math.SinOp: "sin",
     math.SqrtOp: "sqrt",

@@ -33,6 +33,9 @@ FunctionName = Literal[
     "log1p",
     "sin",
     "cos",
+    "floor",
+    "ceil",
+    "round",
 ]
 """The functions of one number that all interpretations have; others are made of them."""
 
@@ -127,6 +130,9 @@ CodeName = Literal[
     "math.log1p",
     "math.sin",
     "math.cos",
+    "math.floor",
+    "math.ceil",
+    "math.roundeven",
     "math.powf",
 ]
 """The operations on f32 that code consists of: those that thread graphs are interpreted with."""

@@ -304,6 +304,9 @@ UNARY = (
     _function("log1p", "math.log1p", "`log(1 + x)`, right for small `x` too"),
     _function("sin", "math.sin", "The sine of `x` in radians; NaN beyond 2^20, to either side"),
     _function("cos", "math.cos", "The cosine of `x` in radians; NaN beyond 2^20, to either side"),
+    _function("floor", "math.floor", "The largest integer that is not above `x`"),
+    _function("ceil", "math.ceil", "The smallest integer that is not below `x`"),
+    _function("round", "math.roundeven", "The integer nearest to `x`; of two, the even one"),
     Unary(
         name="gelu",
         formula='The Gaussian error linear unit; `approximate` is "none" or "tanh"',

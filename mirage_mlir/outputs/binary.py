@@ -38,8 +38,5 @@ class GpuBinaryTarget(KernelOptions, Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         toolkit = f" toolkit={find_ptxas().parents[1]}" if self.format == "bin" else ""
-        pipeline = (
-            "builtin.module(gpu.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-to-llvm,"
-            f"reconcile-unrealized-casts),gpu-module-to-binary{{format={self.format}{toolkit}}})"
-        )
-        output.write(_TIMES.sub("", with_host(self.lowered(ctx, module), pipeline)))
+        to_binary = f"gpu-module-to-binary{{format={self.format}{toolkit}}}"
+        output.write(_TIMES.sub("", with_host(self.lowered(ctx, module), to_binary)))

@@ -1,6 +1,6 @@
 """`mirage-opt -t nvvm`: the lowered kernels, as upstream MLIR reads them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import IO
@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.target import Target
 
 from mirage_mlir.bridge import bindings
+from mirage_mlir.bridge.generic_form import generic_form
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects.interface import function_name, in_plain_form
 from mirage_mlir.dialects.target import TARGET
@@ -42,7 +43,7 @@ from mirage_mlir.outputs.packing_code import (
 @dataclass(frozen=True)
 class NvvmTarget(KernelOptions, Target):
     """
-    The module in generic form, its functions of uGraphs lowered to `gpu.module`s.
+    The module in generic form, its functions of uGraphs lowered to `gpu.module`s of llvm and nvvm.
 
     These say by `#nvvm.target` what they are for; `kernel.target` upstream would not know. Of how
     they are launched, `kernel.launch`, it sees a dictionary.
@@ -59,24 +60,31 @@ class NvvmTarget(KernelOptions, Target):
         if self.host:
             output.write(with_host(lowered))
             return
-        output.write("".join(_generic(in_plain_words(lowered))) + "\n")
+        output.write(_program(in_plain_words(lowered)))
 
 
 def in_plain_words(lowered: ModuleOp) -> ModuleOp:
-    """A copy of a lowered module without attributes of dialects that upstream does not have."""
+    """
+    A copy of a lowered module without attributes of dialects that upstream does not have.
+
+    Kernels are marked as such in the words of its dialect gpu.
+    """
     copy = lowered.clone()
     copy.attributes.pop(TARGET, None)
     for op in copy.walk():
         for name, attribute in op.attributes.items():
             op.attributes[name] = in_plain_form(attribute)
+    for module in lowered_modules(copy):
+        for kernel in functions_of(module):
+            kernel.attributes["gpu.kernel"] = UnitAttr()
     return copy
 
 
-def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
+def with_host(lowered: ModuleOp, *passes: str) -> str:
     """
     The text of a lowered module with the functions that launch its kernels, in generic form.
 
-    It is what the passes of `pipeline`, which are upstream's, make of it.
+    The modules of kernels are what upstream's `passes` make of them.
 
     Raises:
         PassFailure: there is something that this code does not do.
@@ -89,23 +97,49 @@ def with_host(lowered: ModuleOp, pipeline: str = "") -> str:
     }
     copy_constants(plain, {function_name(each) for each in _modules(lowered)})
     texts = [DECLARATION]
-    taken = {*_symbols(plain)}
+    host = _Host({*_symbols(plain)}, passes)
     for described, op in zip(_modules(lowered), _modules(plain), strict=True):
         name = function_name(described)
-        texts += _host_functions(kernels_of(described), op, name, taken, called=name in declared)
+        texts += host.functions(kernels_of(described), op, name, called=name in declared)
         if name in declared:
             declared[name].detach()
             declared[name].erase()
-    operations, resources = _generic(*plain.body.block.ops)
-    body = "\n".join([*texts, operations])
     plain.attributes["gpu.container_module"] = UnitAttr()
-    frame, _ = _generic(ModuleOp([], plain.attributes, plain.sym_name))
-    before, _, behind = frame.partition(EMPTY)
-    program = f"{before}({{\n{body}\n}}){behind}{resources}"
+    program = _program(plain, texts, passes)
     try:
-        return bindings.in_upstream(program, pipeline)
+        return bindings.in_upstream(program)
     except (bindings.BindingsError, bindings.MissingBindingsError) as error:
         fail(lowered, f"cannot be given host code: {error}")
+
+
+def _program(plain: ModuleOp, texts: Sequence[str] = (), passes: Sequence[str] = ()) -> str:
+    """The text of a module, `texts` first; kernels are what upstream's `passes` make of them."""
+    stream = StringIO()
+    printer = Printer(stream=stream, print_generic_format=True)
+    ours = lowered_modules(plain)
+    for op in plain.body.block.ops:
+        if op in ours:
+            stream.write(_kernels(op, generic_form(op), passes))
+        else:
+            printer.print_op(op)
+        stream.write("\n")
+    body = "".join([*(f"{text}\n" for text in texts), stream.getvalue()])
+    resources = StringIO()
+    printer.stream = resources
+    printer.print_metadata([Builtin])
+    frame = StringIO()
+    empty = ModuleOp([], plain.attributes, plain.sym_name)
+    Printer(stream=frame, print_generic_format=True).print_op(empty)
+    before, _, behind = frame.getvalue().partition(EMPTY)
+    return f"{before}({{\n{body}}}){behind}{resources.getvalue()}\n"
+
+
+def _kernels(op: Operation, text: str, passes: Sequence[str]) -> str:
+    """The text of a module of kernels, in llvm and nvvm."""
+    try:
+        return bindings.kernels_in_llvm(text, passes)
+    except (bindings.BindingsError, bindings.MissingBindingsError) as error:
+        fail(op, f"cannot be lowered by upstream's passes: {error}")
 
 
 def _modules(module: ModuleOp) -> list[gpu.ModuleOp]:
@@ -140,65 +174,58 @@ def _symbols(module: ModuleOp) -> Iterator[str]:
             yield name.data
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """`name`, or with a number behind it where that is taken; it is taken from now on."""
-    names = (f"{name}{number or ''}" for number in range(len(taken) + 1))
-    found = next(each for each in names if each not in taken)
-    taken.add(found)
-    return found
+@dataclass(frozen=True)
+class _Host:
+    """Writes what launches kernels."""
 
+    taken: set[str]
+    """Names at the top of the program."""
 
-def _host_functions(
-    kernels: Kernels, op: gpu.ModuleOp, name: str, taken: set[str], *, called: bool
-) -> Iterator[str]:
-    """What launches the kernels of `op`, which is marked, and named after its function."""
-    for kernel in functions_of(op):
-        kernel.attributes["gpu.kernel"] = UnitAttr()
-    module = op.sym_name.data
-    if module == name:
-        module = _free(f"{name}_kernels", taken)
-        op.properties["sym_name"] = StringAttr(module)
-    on_device = quoted(_free(f"{name}_on_device", taken))
-    launcher = _free(f"{name}_launch", taken) if called else name
-    buffers = buffers_of(kernels)
-    if kernels.packed:
-        yield from _packing(kernels, op, name, module, on_device, taken)
-    else:
-        yield Launcher(kernels).function(on_device, module)
-    yield on_buffers(quoted(launcher), on_device, buffers)
-    if called:
-        yield wrapper(kernels, name, launcher)
+    passes: Sequence[str]
+    """What upstream makes of kernels that pack constants."""
 
+    def free(self, name: str) -> str:
+        """`name`, or with a number behind it where that is taken; it is taken from now on."""
+        names = (f"{name}{number or ''}" for number in range(len(self.taken) + 1))
+        found = next(each for each in names if each not in self.taken)
+        self.taken.add(found)
+        return found
 
-def _packing(
-    kernels: Kernels, op: gpu.ModuleOp, name: str, module: str, on_device: str, taken: set[str]
-) -> Iterator[str]:
-    """What packs constants, what takes them packed, and `on_device`, which does both."""
-    packed = kernels.packed
-    apart = quoted(_free(f"{name}_packing", taken))
-    pack, launcher, pack_buffers, launch_buffers = (
-        quoted(_free(f"{name}_{what}", taken))
-        for what in ("pack_on_device", "packed_on_device", "pack", "packed")
-    )
-    targets = op.properties.get("targets", op.attributes.get("targets"))
-    yield packing_module(apart, str(targets), packed)
-    yield pack_function(pack, apart, packed)
-    yield Launcher(kernels).function(launcher, module)
-    yield whole_function(on_device, pack, launcher, argument_names(kernels), packed)
-    buffers = buffers_of(kernels)
-    memory = {"%packed": f"memref<{packed_offsets(packed)[1]}xi8>"}
-    constants = {f"%in_{at}": buffers[f"%in_{at}"] for at in constants_of(packed)}
-    yield on_buffers(pack_buffers, pack, {**constants, **memory})
-    yield on_buffers(launch_buffers, launcher, {**buffers, **memory})
+    def functions(
+        self, kernels: Kernels, op: gpu.ModuleOp, name: str, *, called: bool
+    ) -> Iterator[str]:
+        """What launches the kernels of `op`, which is named after its function."""
+        module = op.sym_name.data
+        if module == name:
+            module = self.free(f"{name}_kernels")
+            op.properties["sym_name"] = StringAttr(module)
+        on_device = quoted(self.free(f"{name}_on_device"))
+        launcher = self.free(f"{name}_launch") if called else name
+        if kernels.packed:
+            yield from self.packing(kernels, op, name, on_device)
+        else:
+            yield Launcher(kernels).function(on_device, module)
+        yield on_buffers(quoted(launcher), on_device, buffers_of(kernels))
+        if called:
+            yield wrapper(kernels, name, launcher)
 
-
-def _generic(*ops: Operation) -> tuple[str, str]:
-    """The text of operations, and that of the resources they refer to, which ends a program."""
-    stream = StringIO()
-    printer = Printer(stream=stream, print_generic_format=True)
-    for op in ops:
-        printer.print_op(op)
-        stream.write("\n")
-    text = stream.getvalue()
-    printer.print_metadata([Builtin])
-    return text, stream.getvalue()[len(text) :]
+    def packing(
+        self, kernels: Kernels, op: gpu.ModuleOp, name: str, on_device: str
+    ) -> Iterator[str]:
+        """What packs constants, what takes them packed, and `on_device`, which does both."""
+        packed = kernels.packed
+        apart = quoted(self.free(f"{name}_packing"))
+        pack, launcher, pack_buffers, launch_buffers = (
+            quoted(self.free(f"{name}_{what}"))
+            for what in ("pack_on_device", "packed_on_device", "pack", "packed")
+        )
+        targets = op.properties.get("targets", op.attributes.get("targets"))
+        yield _kernels(op, packing_module(apart, str(targets), packed), self.passes)
+        yield pack_function(pack, apart, packed)
+        yield Launcher(kernels).function(launcher, op.sym_name.data)
+        yield whole_function(on_device, pack, launcher, argument_names(kernels), packed)
+        buffers = buffers_of(kernels)
+        memory = {"%packed": f"memref<{packed_offsets(packed)[1]}xi8>"}
+        constants = {f"%in_{at}": buffers[f"%in_{at}"] for at in constants_of(packed)}
+        yield on_buffers(pack_buffers, pack, {**constants, **memory})
+        yield on_buffers(launch_buffers, launcher, {**buffers, **memory})

@@ -14,12 +14,14 @@ On disk an artifact is a zip with `manifest.json` and the files that it names:
 The same artifact is the same bytes whenever it is saved.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
@@ -139,6 +141,16 @@ class TargetCode:
     counter_bytes: int = 0
     """Memory that is 0 before the first call on a stream, and that calls leave so."""
 
+    def behind_others(self) -> TargetCode:
+        """
+        The same where each call starts as behind kernels of another library.
+
+        Its first launch waits for the end of what is before it. Of calls in a chain each starts
+        inside the end of the one before, which other libraries do not allow.
+        """
+        first, *others = self.launches
+        return replace(self, launches=(replace(first, follows=False), *others))
+
 
 @dataclass(frozen=True)
 class Artifact:
@@ -232,7 +244,7 @@ class Artifact:
         write_whole(path, self.to_bytes())
 
     @staticmethod
-    def from_bytes(data: bytes) -> "Artifact":
+    def from_bytes(data: bytes) -> Artifact:
         """Read what `to_bytes` gave; raises `ArtifactError` where it is anything else."""
         files = unpacked(data)
         manifest = _checked_manifest(files)
@@ -264,7 +276,7 @@ class Artifact:
         )
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> "Artifact":
+    def load(path: str | os.PathLike[str]) -> Artifact:
         """
         Read the artifact at `path`.
 

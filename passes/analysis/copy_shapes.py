@@ -1,8 +1,10 @@
 """The pieces in which threads copy a tile from device memory to shared memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
+from mirage_mlir.decisions.copies import is_realigned
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import SharedAttr, layout_of
@@ -11,8 +13,9 @@ from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import has_rows_along
 from mirage_mlir.passes.analysis.tensor_views import view_of
 
-NARROWEST_COPY = 4
-"""Bytes below which `cp.async` has no form (PTX ISA, cp.async: 4, 8 or 16)."""
+LARGEST_REALIGNED = 1 << 30
+"""Elements of the largest tensor whose tiles are realigned: offsets in it are 32-bit numbers, also
+those of the tiles behind its end."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,44 @@ class CopyShape:
 
 
 def copy_shape(op: threadblock.LoadOp) -> CopyShape:
+    """The pieces in which the tile of `op` is copied."""
+    if not op.is_realigned_copy:
+        return aligned_shape(op)
+    shape = realigned_shape(op)
+    if shape is None:
+        fail(op, f'has copy = "realigned", and no lines of pieces of {WIDEST_ACCESS} bytes')
+    return shape
+
+
+def may_be_realigned(op: threadblock.LoadOp) -> bool:
+    """Whether threads can, and should, shift aligned pieces of the tile of `op` into place."""
+    shape, item = aligned_shape(op), element_bytes(op)
+    wanted = bool(is_realigned(shape.run * item, shape.piece * item))
+    return wanted and realigned_shape(op) is not None
+
+
+def realigned_shape(op: threadblock.LoadOp) -> CopyShape | None:
+    """Pieces of 16 bytes that are aligned in shared memory, and need not be in the tensor."""
+    view, shape = view_of(op.source), aligned_shape(op)
+    piece = WIDEST_ACCESS // element_bytes(op)
+    run_dim = len(view.strides) - (1 if shape.columns else 2)
+    if view.strides[run_dim] != 1 or shape.run % piece:
+        return None
+    if not piece <= prod(kernel.shape_of(view.root)) <= LARGEST_REALIGNED:
+        return None
+    if shape.lines > 1 and isinstance(attribute := layout_of(op.result), SharedAttr):
+        layout = attribute.layout
+        if (layout.row if shape.columns else layout.column) % piece:
+            return None
+    return replace(shape, piece=piece)
+
+
+def element_bytes(op: threadblock.LoadOp) -> int:
+    """Bytes of an element of a loaded tile."""
+    return byte_width(threadblock.tile_type(op.result).element_type)
+
+
+def aligned_shape(op: threadblock.LoadOp) -> CopyShape:
     """The widest pieces that the tensor's strides, the tile's cuts and layout allow."""
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
     columns = not has_rows_along(op)

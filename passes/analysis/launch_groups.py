@@ -78,5 +78,7 @@ def blocks_side_by_side(
         target: whose multiprocessors they are.
         clusters: whether it counts that some have too few neighbours for a large cluster.
     """
-    blocks = sum(prod(each.grid_sizes) for each in launch_of(graph))
+    blocks = sum(
+        each.schedule.persistent_blocks or prod(each.grid_sizes) for each in launch_of(graph)
+    )
     return side_by_side(blocks, prod(cluster_sizes(graph)) if clusters else 1, target)

@@ -89,7 +89,10 @@ def _copy(op: threadblock.LoadOp) -> str:
     if is_tensor_copy(op):
         return "TMA"
     piece = copy_shape(op).piece * byte_width(kernel.tensor_type(op.source).element_type)
-    return f"cp.async ({piece} bytes)" if op.is_async_copy else f"by threads ({piece} bytes)"
+    if op.is_async_copy:
+        return f"cp.async ({piece} bytes)"
+    shifted = ", shifted" if op.is_realigned_copy else ""
+    return f"by threads ({piece} bytes{shifted})"
 
 
 def _instruction(op: threadblock.MatmulOp) -> str:

@@ -13,6 +13,8 @@ from mirage_mlir.dialects.layout import ConvertLayoutOp, RegistersAttr, layout_o
 from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
+from mirage_mlir.passes.analysis.access_widths import aligned_run
+from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.targets.target import Target
 
 Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
@@ -63,8 +65,14 @@ def widest_run(graph: kernel.GraphDefinedOp) -> int:
 def blocked_run(graph: kernel.GraphDefinedOp, value: SSAValue) -> int:
     """
     `widest_run` of a tile in shared memory, where two accesses for a run would conflict in banks.
+
+    Of a tile that is read in place, whose rows may be misaligned, it is what one access takes:
+    else neighbouring threads would not read neighbours.
     """
-    return min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
+    run = min(widest_run(graph), WIDEST_RUN_BYTES // item_bytes(value))
+    if isinstance(load := value.owner, threadblock.LoadOp) and load.copy is None:
+        return aligned_run(view_of(load.source), threadblock.shape_of(value), run)
+    return run
 
 
 def stored_run(op: thread.GraphOp) -> int | None:

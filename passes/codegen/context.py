@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -40,6 +41,20 @@ class Extent:
     empty: bool = False
 
 
+@dataclass(frozen=True)
+class FetchedTile:
+    """
+    What a thread has loaded of a tile of a later iteration.
+
+    Args:
+        words: registers.
+        ahead: how many iterations later; counted from the one that stores it.
+    """
+
+    words: Sequence[SSAValue]
+    ahead: int
+
+
 Extents = tuple[Extent | None, ...]
 
 
@@ -57,6 +72,8 @@ class KernelContext:
         iterations: index of the present iteration of each loop.
         slot: which of the `stages` buffers the present iteration reads.
         parity: whether the present iteration is an odd one, 0 or 1.
+        tile: how many tiles of the grid the block has computed before the present one.
+        before: iterations of all these together.
         paced: whether some of the first tiles are copied before the previous grid has ended,
             a few at a time, and the others once it has.
         ahead: in a stream, rows and columns from the start of a thread's part of a tile to the
@@ -64,6 +81,7 @@ class KernelContext:
         whole: in a stream, the layout of the whole tile.
         registers: the slots of each tile that lives in registers, in the order of its layout.
         fetched: tiles in device memory that were read ahead, by layout and shape.
+        fetched_tiles: those of a later iteration that were loaded and not yet stored.
         resident_lhs: loop-invariant left fragments in registers, by matmul, then step and row.
         row_maxima: the row maxima by which sums are rescaled.
         partial_sums, counters: device memory for sums across blocks without clusters.
@@ -80,6 +98,8 @@ class KernelContext:
     iterations: list[Index] = field(default_factory=list[Index])
     slot: Index = 0
     parity: Index = 0
+    tile: Index = 0
+    before: Index = 0
     paced: bool = False
     ahead: tuple[Index, Index] = (0, 0)
     whole: RegisterLayout | None = None
@@ -89,12 +109,20 @@ class KernelContext:
     fetched: dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]] = field(
         default_factory=dict[tuple[SSAValue, RegisterLayout, tuple[int, ...]], list[SSAValue]]
     )
+    fetched_tiles: dict[SSAValue, FetchedTile] = field(
+        default_factory=dict[SSAValue, "FetchedTile"]
+    )
     resident_lhs: dict[Operation, list[list[list[SSAValue]]]] = field(
         default_factory=dict[Operation, list[list[list[SSAValue]]]]
     )
     row_maxima: dict[StateKey, OnlineMaximum] = field(default_factory=dict[StateKey, OnlineMaximum])
     partial_sums: SSAValue | None = None
     counters: SSAValue | None = None
+
+    def go_to_tile(self, number: Index, blocks: list[Index]) -> None:
+        """Go on with tile `number` of a persistent block, which is at `blocks` of the grid."""
+        self.tile, self.blocks = number, blocks
+        self.before = self.emit.mul(number, prod(self.graph.loop_sizes))
 
     @cached_property
     def is_half(self) -> bool:
@@ -118,7 +146,7 @@ class KernelContext:
             rows = self._sum_of_bits([row for row, _ in layout.threads])
             return rows, self._sum_of_bits([column for _, column in layout.threads])
 
-        return self.emit.once(layout.threads, found)
+        return self.emit.once((self.thread, layout.threads), found)
 
     def _sum_of_bits(self, steps: list[int]) -> Index:
         """The sum of the steps of the thread index's set bits; doubling steps are one field."""

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
+from mirage_mlir.decisions.copies import NARROWEST_COPY
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import shared_layout
-from mirage_mlir.passes.analysis.copy_shapes import NARROWEST_COPY, CopyShape, copy_shape
+from mirage_mlir.passes.analysis.copy_shapes import CopyShape, copy_shape
 from mirage_mlir.passes.codegen.addresses import shared_offset
 from mirage_mlir.passes.codegen.context import Extents, KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition, Index

@@ -1,15 +1,25 @@
-"""The grid of a launch, whose last axis numbers the bands of a rasterized grid."""
+"""The grid of a launch: bands of a rasterized grid, or the blocks of a persistent kernel."""
 
 from math import prod
 
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
 
 
 def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
-    """The grid as it is launched: bands are numbered along its last axis."""
+    """The grid as it is launched; a persistent kernel's clusters stand along its first axis."""
+    blocks = graph.schedule.persistent_blocks
+    if not blocks:
+        return tile_grid(graph)
+    others = [*cluster_sizes(graph), 1, 1][1:3]
+    return [blocks // prod(others), *others]
+
+
+def tile_grid(graph: kernel.GraphDefinedOp) -> list[int]:
+    """The tiles along the axes of a launch: bands of a rasterized grid follow along the last."""
     first, *others = graph.grid_sizes
     width = graph.schedule.raster_width
     if not width:

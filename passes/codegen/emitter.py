@@ -39,6 +39,9 @@ Condition = bool | SSAValue
 
 I1 = IntegerType(1)
 
+WORD_BYTES = 4
+"""Of an i32, which may hold several elements."""
+
 REPEATABLE = (arith.DivUIOp, arith.RemUIOp, llvm.GEPOp, llvm.ExtractValueOp, llvm.UndefOp)
 """Operations without xDSL's trait `Pure` that are pure here: divisors are nonzero constants."""
 
@@ -266,7 +269,7 @@ class Emitter:
 
     def loop(
         self,
-        count: int,
+        count: Index,
         carried: Sequence[SSAValue],
         body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
     ) -> list[SSAValue]:
@@ -303,7 +306,7 @@ class Emitter:
         if width == 1:
             return [self.result(llvm.LoadOp(pointer, element))]
         kind = VectorType(element, [width])
-        alignment = width * byte_width(element)
+        alignment = width * _bytes(element)
         loaded = self.result(llvm.LoadOp(pointer, kind, alignment))
         return [self.result(vector.ExtractOp(loaded, [i], element)) for i in range(width)]
 
@@ -330,12 +333,17 @@ class Emitter:
         packed = self.result(llvm.UndefOp(kind))
         for index, value in enumerate(values):
             packed = self.result(vector.InsertOp(value, packed, [index]))
-        alignment = len(values) * byte_width(element)
+        alignment = len(values) * _bytes(element)
         self.insert(llvm.StoreOp(packed, pointer, alignment))
 
     def field(self, container: SSAValue, index: int, kind: Attribute) -> SSAValue:
         """Member `index` of a struct."""
         return self.result(llvm.ExtractValueOp(_member(index), container, kind))
+
+
+def _bytes(kind: Attribute) -> int:
+    """Of an element, or of a word that holds elements."""
+    return WORD_BYTES if kind == i32 else byte_width(kind)
 
 
 @cache

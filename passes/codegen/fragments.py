@@ -1,14 +1,16 @@
 """Converts the accumulators of one matmul into the left MMA fragments of the next."""
 
+from collections.abc import Sequence
 from itertools import product
 
 from xdsl.dialects import llvm, vector
 from xdsl.dialects.builtin import VectorType, f16, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Emitter
 
 
 def packed_fragments(
@@ -53,3 +55,14 @@ def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
     for index, value in enumerate(pair):
         result = emit.result(vector.InsertOp(value, result, [index]))
     return result if element == f16 else emit.result(llvm.BitcastOp(result, i32))
+
+
+def as_word(emit: Emitter, pair: SSAValue) -> SSAValue:
+    """Two 16-bit numbers as an i32."""
+    return pair if pair.type == i32 else emit.result(llvm.BitcastOp(pair, i32))
+
+
+def unpacked(emit: Emitter, words: Sequence[SSAValue], kind: Attribute) -> list[SSAValue]:
+    """The two numbers of type `kind` in each word."""
+    pairs = [emit.result(llvm.BitcastOp(word, VectorType(kind, [2]))) for word in words]
+    return [emit.result(vector.ExtractOp(pair, [side], kind)) for pair in pairs for side in (0, 1)]

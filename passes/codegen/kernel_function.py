@@ -1,6 +1,6 @@
 """One `kernel.graph_defined` as one `llvm.func`, emitted stage by stage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects import llvm
@@ -19,11 +19,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
+    SOME_REGISTERS,
     registers_of_consumers,
 )
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
 from mirage_mlir.dialects.launch import KernelLaunch
+from mirage_mlir.dialects.nvvm_device import kept_in_place
 from mirage_mlir.dialects.overlap import OVERLAP_OPS, AwaitPreviousGridOp, OneThreadOp
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
@@ -60,6 +62,7 @@ from mirage_mlir.passes.codegen.operations import (
     run_all,
     run_operation,
 )
+from mirage_mlir.passes.codegen.persistent_tiles import BLOCK_IDS, PersistentTiles
 from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
@@ -107,19 +110,15 @@ class KernelFunction:
         self.block_threads = threads = graph.schedule.threads
         self.grid = launched_grid(graph)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
-        block_ids = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
-        ids: list[Index] = [
-            self.emit.result(block()) if size > 1 else 0
-            for block, size in zip(block_ids, self.grid, strict=True)
-        ]
-        blocks = place_in_grid(self.emit, graph, ids)
+        self.tiles = PersistentTiles(self.emit, graph) if graph.schedule.persistent_blocks else None
+        self.first_tile = self.blocks() if self.tiles is None else self.tiles.place(0)
         self.ctx = KernelContext(
             graph,
             self.emit,
             dict(zip(self.roots, self.entry.args, strict=False)),
             threads,
             thread_index,
-            blocks,
+            self.first_tile,
             self.emit.result(llvm.AddressOfOp(SHARED_SYMBOL, nvvm.SHARED)),
             graph.schedule.stages,
         )
@@ -128,6 +127,14 @@ class KernelFunction:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.before, self.in_loop = sections[PROLOGUE], sections[MAIN_LOOP]
         self.after = sections[EPILOGUE]
+
+    def blocks(self) -> list[Index]:
+        """The block's index along each axis of the grid, where it computes one tile of it."""
+        ids: list[Index] = [
+            self.emit.result(block()) if size > 1 else 0
+            for block, size in zip(BLOCK_IDS, self.grid, strict=True)
+        ]
+        return place_in_grid(self.emit, self.graph, ids)
 
     def run(self, name: str) -> llvm.FuncOp:
         """Emit everything."""
@@ -140,16 +147,56 @@ class KernelFunction:
 
     def run_sections(self, producer: Producer | None = None) -> None:
         """Emit what comes before the loop, the loop, and what follows it."""
+        self.ctx.go_to_tile(0, self.first_tile)
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
         if not self.graph.overlap.starts_early:
             prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
             self.begin(op, producer)
-        read_ahead(self.ctx, self.before[start:])
-        run_all(self.ctx, self.before[start:])
+        if self.tiles is None:
+            self.run_tile(self.before[start:])
+            return
+
+        thread = self.ctx.thread
+
+        def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            def locate() -> None:
+                self.go_to_tile(number, thread)
+
+            locate()
+            self.run_tile(self.before[start:], locate)
+            return []
+
+        self.emit.loop(self.tiles.count(), [], tile)
+
+    def go_to_tile(self, number: SSAValue, thread: SSAValue) -> None:
+        """
+        Go on with tile `number` of a persistent block.
+
+        LLVM does not know these numbers: else it computes addresses of all elements before the
+        first tile, and keeps what the epilogue needs in registers while the loop runs.
+        """
+        assert self.tiles is not None
+        number, self.ctx.thread = (
+            self.emit.result(kept_in_place(each)) for each in (number, thread)
+        )
+        self.ctx.go_to_tile(number, self.tiles.place(number))
+
+    def run_tile(
+        self, before: Sequence[Operation], locate: Callable[[], None] = lambda: None
+    ) -> None:
+        """
+        Emit what computes one tile of the grid: what comes `before` the loop, it, the rest.
+
+        `locate` says once more, behind the loop, which tile that is.
+        """
+        # Without a loop, what the epilogue reads in place is asked for at once, too.
+        read_ahead(self.ctx, [*before, *([] if self.in_loop else self.after)])
+        run_all(self.ctx, before)
         if self.in_loop:
             Loop(self.ctx, self.in_loop).run()
+            locate()
         self.run_ending()
         self.run_after()
 
@@ -169,8 +216,8 @@ class KernelFunction:
             match self.after[0]:
                 case AwaitMmaOp() as op:
                     take_sums(self.ctx, op)
-                case ReleaseTilesOp():
-                    release_last_tiles(self.ctx)
+                case ReleaseTilesOp() as op:
+                    release_last_tiles(self.ctx, op)
                 case AwaitPreviousGridOp():
                     await_previous_grid(self.ctx)
                 case _:
@@ -184,7 +231,7 @@ class KernelFunction:
         maps = dict(
             zip(self.mapped, self.entry.args[len(self.kinds) - len(self.mapped) :], strict=True)
         )
-        producer = Producer(ctx, maps)
+        producer = Producer(ctx, maps, self.tiles)
         ctx.paced = producer.paced is not None
         # The first copies start before the other warps even know of the barriers.
         first = emit.equal(ctx.warp, consumers)
@@ -195,14 +242,15 @@ class KernelFunction:
         else:
             emit.insert(nvvm.BarrierOp())
         several = self.producers > PRODUCER_WARPS
+        kept = FEW_REGISTERS if self.tiles is None else SOME_REGISTERS
         with emit.when(emit.negate(emit.less(ctx.warp, consumers))):
             if several:
-                emit.insert(nvvm_hopper.SetMaxRegisterOp(FEW_REGISTERS, "decrease"))
+                emit.insert(nvvm_hopper.SetMaxRegisterOp(kept, "decrease"))
             with emit.when(emit.both(first, emit.equal(ctx.lane, 0))):
                 producer.run()
         with emit.when(emit.less(ctx.warp, consumers)):
             if several:
-                count = int(registers_of_consumers(self.block_threads))
+                count = int(registers_of_consumers(self.block_threads, kept))
                 emit.insert(nvvm_hopper.SetMaxRegisterOp(count, "increase"))
             self.run_sections(producer)
 

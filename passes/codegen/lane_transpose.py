@@ -8,8 +8,6 @@ instead, so that each lane has 8 columns of one tile: it stores 16 bytes, and fo
 
 from collections.abc import Sequence
 
-from xdsl.dialects import llvm, vector
-from xdsl.dialects.builtin import VectorType, i32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import threadblock
@@ -18,7 +16,7 @@ from mirage_mlir.layouts.layout import RegisterLayout
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.codegen.access import global_width
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.fragments import packed
+from mirage_mlir.passes.codegen.fragments import as_word, packed, unpacked
 from mirage_mlir.passes.codegen.reduction import exchange
 
 LANES = 4
@@ -39,24 +37,16 @@ def gathered(
     run = WIDEST_ACCESS // byte_width(slots[0].type)
     if wide is None or wide.vector != run or global_width(ctx, op, run) < run:
         return slots, layout
-    words = [packed(ctx, slots[first : first + 2]) for first in range(0, len(slots), 2)]
-    words = [
-        word if word.type == i32 else ctx.emit.result(llvm.BitcastOp(word, i32)) for word in words
-    ]
+    emit, kind = ctx.emit, slots[0].type
+    words = [as_word(emit, packed(ctx, slots[n : n + 2])) for n in range(0, len(slots), 2)]
     (tiles, _, _), (height, _, _) = layout.slots[-3:-1]
-    kind = VectorType(slots[0].type, [2])
     found: list[SSAValue] = []
     # The index of a word: leading slots, then tiles of 8 columns, then the halves 8 rows apart.
     for before in range(0, len(words), tiles * height):
         for first in range(before, before + tiles * height, LANES * height):
             for row in range(height):
                 own = words[first + row : first + LANES * height : height]
-                for word in transposed(ctx, own):
-                    pair = ctx.emit.result(llvm.BitcastOp(word, kind))
-                    found += [
-                        ctx.emit.result(vector.ExtractOp(pair, [side], slots[0].type))
-                        for side in (0, 1)
-                    ]
+                found += unpacked(emit, transposed(ctx, own), kind)
     return found, wide
 
 

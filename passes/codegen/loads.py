@@ -20,6 +20,7 @@ from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import copy_to_shared
 from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.realigned_copies import RealignedCopy
 from mirage_mlir.passes.codegen.reduction import layout_read_by
 from mirage_mlir.passes.schedule.streams import stream_of
 
@@ -53,7 +54,11 @@ def copy(
     """Start the loads of one iteration into one slot."""
     iterations = iterations_of(ctx, iteration)
     for op in loads:
-        copy_to_shared(ctx, op, iterations, slot)
+        if op.is_realigned_copy:
+            ctx.emit.location = op.location
+            RealignedCopy.of(ctx, op, iterations, slot).run()
+        else:
+            copy_to_shared(ctx, op, iterations, slot)
 
 
 def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: SSAValue) -> None:
@@ -139,6 +144,8 @@ def read_ahead(ctx: KernelContext, ops: Sequence[Operation]) -> None:
             continue
         if isinstance(op, thread.GraphOp):
             shape = threadblock.shape_of(op.results[0])
+        elif isinstance(op, threadblock.AccumulateOp):
+            shape = threadblock.shape_of(op.value)
         elif isinstance(op, Reduction) and reduced_sides(op) is not None:
             shape = threadblock.shape_of(op.input)
         else:

@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp, StoreFetchedOp
 from mirage_mlir.dialects.layout import layout_of
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
 from mirage_mlir.dialects.pipeline import (
@@ -25,6 +26,12 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     uses_wgmma,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.fetched_tiles import (
+    carried_words,
+    fetch_tiles,
+    store_fetched,
+    take_words,
+)
 from mirage_mlir.passes.codegen.loads import copy_ahead, iterations_of
 from mirage_mlir.passes.codegen.matmul import hold, multiply
 from mirage_mlir.passes.codegen.mma_interleaving import Interleaving
@@ -70,6 +77,7 @@ class Loop:
         self.started: dict[Operation, StartedMatmul] = {}
         self.running: dict[threadblock.MatmulOp, StartedMatmul] = {}
         self.waiting: set[Operation] = set()
+        self.fetches = [op for op in ops if isinstance(op, FetchTilesOp)]
 
     def run(self) -> None:
         """Emit the loop, which carries accumulators and row maxima."""
@@ -82,14 +90,16 @@ class Loop:
         for op in self.ops:
             if isinstance(op, threadblock.MatmulOp) and op.lhs_in_registers:
                 hold(ctx, op)
+        words = carried_words(ctx, self.fetches)
 
         def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
             rest = self.take_maxima(keys, values[len(carried) :])
-            assert not rest
+            take_words(ctx, self.fetches, rest)
             totals = self.run_iteration(iteration, self.split(values))
-            return [*totals, *chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)]
+            kept = chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)
+            return [*totals, *kept, *carried_words(ctx, self.fetches)]
 
-        results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima)], body)
+        results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima), *words], body)
         ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
             ctx.registers[op.result] = values
@@ -120,7 +130,7 @@ class Loop:
         """One iteration; the accumulators after it."""
         ctx = self.ctx
         ctx.iterations = iterations_of(ctx, iteration)
-        ctx.slot = ctx.emit.rem(iteration, ctx.stages)
+        ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
         self.totals, self.started = {}, {}
         for op in self.ops:
@@ -147,6 +157,10 @@ class Loop:
         match op:
             case IssueCopiesOp():
                 copy_ahead(ctx, op, iteration)
+            case StoreFetchedOp():
+                store_fetched(ctx, op, iteration)
+            case FetchTilesOp():
+                fetch_tiles(ctx, op, iteration)
             case AwaitTilesOp():
                 await_tiles(ctx, iteration)
             case ReleaseTilesOp():

@@ -6,6 +6,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import nvvm, nvvm_hopper, thread, threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp
 from mirage_mlir.dialects.layout import ConvertLayoutOp
 from mirage_mlir.dialects.overlap import AwaitPreviousGridOp, LaunchDependentsOp, PrefetchTilesOp
 from mirage_mlir.dialects.pipeline import (
@@ -21,6 +22,7 @@ from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.codegen.access import fetch, write_shared
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.elementwise import run_thread_graph
+from mirage_mlir.passes.codegen.fetched_tiles import fetch_tiles
 from mirage_mlir.passes.codegen.loads import (
     await_previous_grid,
     clear_padding,
@@ -48,7 +50,9 @@ CONSUMERS_BARRIER = 1
 def run_all(ctx: KernelContext, ops: Sequence[Operation]) -> None:
     """Emit `ops` one after the other; a stream is emitted at its first operation."""
     for op in ops:
-        if (stream := stream_of(op)) is None:
+        if isinstance(op, FetchTilesOp):
+            fetch_tiles(ctx, op, 0)
+        elif (stream := stream_of(op)) is None:
             run_operation(ctx, op)
         elif op is stream.graphs[0]:
             StreamPieces(ctx, stream).run()

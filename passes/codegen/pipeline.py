@@ -25,6 +25,7 @@ from mirage_mlir.dialects.pipeline import (
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import (
     copied_invariant_loads,
+    is_staged,
     loads_of_tiles,
     shared_layout,
 )
@@ -39,6 +40,7 @@ from mirage_mlir.passes.codegen.loads import (
 from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, mapped
 from mirage_mlir.passes.codegen.multicast_copies import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.codegen.packing import packed_origin
+from mirage_mlir.passes.codegen.persistent_tiles import PersistentTiles
 from mirage_mlir.passes.codegen.tile_barriers import (
     await_buffer,
     early_barrier,
@@ -62,10 +64,17 @@ class Producer:
 
     Args:
         maps: the address of each tensor map.
+        tiles: those of the grid that a persistent block computes.
     """
 
-    def __init__(self, ctx: KernelContext, maps: Mapping[MappedTensor, SSAValue]) -> None:
+    def __init__(
+        self,
+        ctx: KernelContext,
+        maps: Mapping[MappedTensor, SSAValue],
+        tiles: PersistentTiles | None = None,
+    ) -> None:
         self.ctx = ctx
+        self.tiles = tiles
         self.maps = maps
         ops = sections_of(ctx.graph)[PRODUCER]
         fills = fills_of(ops)
@@ -75,6 +84,8 @@ class Producer:
             fail(ctx.graph, "has producer warps, and no threadblock.fill_buffers for them")
         self.iterations = prod(ctx.graph.loop_sizes)
         self.first_iterations = fills[0].iterations.value.data
+        refills = [op.ahead.value.data for op in ops if isinstance(op, RefillBuffersOp)]
+        self.ahead = min(refills, default=ctx.stages)
         self.paced = next((op for op in fills if op.at_start is not None), None)
 
     def start(self) -> None:
@@ -101,7 +112,31 @@ class Producer:
         """Do what is left, when all warps know of the barriers."""
         if self.paced is not None:
             self.fill_in_pace(self.paced)
-        self.run_all(self.later)
+        ending = [op for op in self.later if isinstance(op, AwaitReleaseOp)]
+        self.run_all([op for op in self.later if op not in ending])
+        if self.tiles is not None:
+            self.copy_next_tiles(self.tiles)
+        self.run_all(ending)
+
+    def copy_next_tiles(self, tiles: PersistentTiles) -> None:
+        """Copy what a persistent block needs for the tiles of the grid behind its first one."""
+        ctx, emit = self.ctx, self.ctx.emit
+        loads = [op for op in ctx.graph.body.block.ops if is_staged(op)]
+        invariant, count = copied_invariant_loads(ctx.graph), tiles.count()
+
+        def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            following = emit.add(number, 1)
+            ctx.go_to_tile(following, tiles.place(following))
+            if invariant:
+                # The last iteration of the tile before has read them.
+                self.await_release(emit.sub(ctx.before, 1))
+                self.copy_invariants(invariant)
+            emit.loop(self.iterations, [], lambda number, _: self.copy_later(loads, number))
+            return []
+
+        emit.loop(emit.sub(count, 1), [], tile)
+        last = emit.sub(count, 1)
+        ctx.go_to_tile(last, tiles.place(last))
 
     def run_all(self, ops: Sequence[Operation]) -> None:
         """Emit `ops` of a single thread: copies, and waits between them."""
@@ -154,23 +189,32 @@ class Producer:
 
     def refill(self, op: RefillBuffersOp) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
-        loads, ahead = loads_of_tiles(op), op.ahead.value.data
-        ctx, emit = self.ctx, self.ctx.emit
+        loads, emit = loads_of_tiles(op), self.ctx.emit
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            iteration = emit.add(number, self.first_iterations)
-            slot = emit.rem(iteration, ctx.stages)
-            if ahead < ctx.stages:
-                # What was filled at first is used up, then no more is on its way than needed.
-                before = emit.add(number, self.first_iterations - ahead)
-                await_buffer(ctx, emit.rem(before, ctx.stages), before)
-            # The phase that ends when the iteration before in this buffer has been read.
-            wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, iteration), 1))
-            self.expect_bytes(loads, full_barrier(ctx, slot))
-            self.copy(loads, iteration, slot, full_barrier(ctx, slot), shared=True)
-            return []
+            return self.copy_later(loads, emit.add(number, self.first_iterations))
 
         emit.loop(self.iterations - self.first_iterations, [], body)
+
+    def copy_later(self, loads: Sequence[threadblock.LoadOp], iteration: Index) -> list[SSAValue]:
+        """Copy the tiles of an iteration once its buffers are empty; as the body of a loop."""
+        ctx, emit = self.ctx, self.ctx.emit
+        number = emit.add(ctx.before, iteration)
+        slot = emit.rem(number, ctx.stages)
+        if self.ahead < ctx.stages:
+            # What was filled at first is used up, then no more is on its way than needed.
+            before = emit.sub(number, self.ahead)
+            await_buffer(ctx, emit.rem(before, ctx.stages), before)
+        # The phase that ends when the iteration before in this buffer has been read.
+        wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, number), 1))
+        self.expect_bytes(loads, full_barrier(ctx, slot))
+        self.copy(loads, iteration, slot, full_barrier(ctx, slot), shared=True)
+        return []
+
+    def await_release(self, number: Index) -> None:
+        """Wait until all have read the tiles of an iteration, of all that the block does."""
+        slot = self.ctx.emit.rem(number, self.ctx.stages)
+        wait(self.ctx, empty_barrier(self.ctx, slot), parity_of(self.ctx, number))
 
     def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
@@ -178,8 +222,7 @@ class Producer:
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
             iteration = emit.add(number, self.iterations - self.first_iterations)
-            barrier = empty_barrier(ctx, emit.rem(iteration, ctx.stages))
-            wait(ctx, barrier, parity_of(ctx, iteration))
+            self.await_release(emit.add(ctx.before, iteration))
             return []
 
         emit.loop(self.first_iterations, [], body)

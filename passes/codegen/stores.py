@@ -10,6 +10,7 @@ from mirage_mlir.passes.codegen.access import as_f32, write_global
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition
 from mirage_mlir.passes.codegen.lane_transpose import gathered
+from mirage_mlir.passes.codegen.matrix_transpose import with_runs_along_rows
 
 
 def store_slots(
@@ -19,6 +20,7 @@ def store_slots(
     element = threadblock.tile_type(op.tile).element_type
     if slots[0].type != element:
         slots = [ctx.emit.result(arith.TruncFOp(as_f32(ctx, value), element)) for value in slots]
+    slots, layout = with_runs_along_rows(ctx, op, slots, layout)
     slots, layout = gathered(ctx, op, slots, layout)
     with ctx.emit.when(stores_for_all(ctx, op)):
         write_global(ctx, op, slots, layout)

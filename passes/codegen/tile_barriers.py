@@ -3,9 +3,10 @@ Full and empty barriers (mbarriers) of a loop whose tiles a producer copies.
 
 Each stage has three. `full` completes when all bytes of an iteration have arrived, `empty` when
 each consumer warp has read them. Iteration t uses stage t % stages; it is phase t / stages of these
-barriers, and waits name the parity of the phase (PTX ISA, section "mbarrier"). `early` has a single
-phase. It is used where some tiles of the first iterations are copied before the previous grid has
-ended (`KernelContext.paced`): it completes when these have arrived; `full` counts only the others.
+barriers, and waits name the parity of the phase (PTX ISA, section "mbarrier"). A persistent block
+counts the iterations of all its tiles of the grid. `early` has a single phase. It is used where
+some tiles of the first iterations are copied before the previous grid has ended
+(`KernelContext.paced`): it completes when these have arrived; `full` counts only the others.
 """
 
 from collections.abc import Sequence
@@ -76,11 +77,11 @@ def parity_of(ctx: KernelContext, iteration: Index) -> Index:
 
 def await_tiles(ctx: KernelContext, iteration: Index) -> None:
     """Wait until the tiles of `iteration` have arrived."""
-    await_buffer(ctx, ctx.slot, iteration)
+    await_buffer(ctx, ctx.slot, ctx.emit.add(ctx.before, iteration))
 
 
 def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
-    """Wait until all tiles of an iteration are in the buffers of its stage."""
+    """Wait until all tiles of an iteration, of all that the block does, are in their buffers."""
     if ctx.paced:
         wait(ctx, early_barrier(ctx, slot), 0)
     wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
@@ -90,7 +91,7 @@ def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
     """Wait until a loop-invariant tile has arrived."""
     load = op.tile.owner
     assert isinstance(load, threadblock.LoadOp)
-    wait(ctx, invariant_barrier(ctx, load), 0)
+    wait(ctx, invariant_barrier(ctx, load), ctx.emit.bits(ctx.tile, 1))
 
 
 def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -> None:
@@ -100,15 +101,22 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -
         return release(ctx, op)
     behind, present = op.behind.value.data, ctx.slot
     with emit.when(emit.less(behind - 1, iteration)):
-        ctx.slot = emit.rem(emit.add(iteration, ctx.stages - behind), ctx.stages)
+        count = emit.add(ctx.before, iteration)
+        ctx.slot = emit.rem(emit.add(count, ctx.stages - behind), ctx.stages)
         release(ctx, op)
     ctx.slot = present
 
 
-def release_last_tiles(ctx: KernelContext) -> None:
-    """Release the tiles of the last iteration, so that producers of other blocks may exit."""
-    ctx.slot = (prod(ctx.graph.loop_sizes) - 1) % ctx.stages
-    arrive_at_empty_barriers(ctx)
+def release_last_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
+    """
+    Release the tiles of the last iteration, so that producers may exit, or copy the next ones.
+    """
+    last = ctx.emit.add(ctx.before, prod(ctx.graph.loop_sizes) - 1)
+    ctx.slot = ctx.emit.rem(last, ctx.stages)
+    if ctx.graph.schedule.persistent_blocks:
+        release(ctx, op)
+    else:
+        arrive_at_empty_barriers(ctx)
 
 
 def release(ctx: KernelContext, op: ReleaseTilesOp) -> None:

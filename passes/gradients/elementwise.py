@@ -210,6 +210,10 @@ SLOPES: dict[FunctionName, Callable[[Numbers, Term, Term], Term]] = {
     "log1p": lambda of, x, value: of.divide(ONE, of.add(x, ONE)),
     "sin": lambda of, x, value: of.function("cos", x),
     "cos": lambda of, x, value: of.scale(of.function("sin", x), -ONE),
+    # Steps: PyTorch and JAX say 0 at their edges, too.
+    "floor": lambda of, x, value: ZERO,
+    "ceil": lambda of, x, value: ZERO,
+    "round": lambda of, x, value: ZERO,
 }
 """The derivative of each function at `x`, where it is `value`."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf, isnan
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -19,7 +19,7 @@ from mirage_mlir.passes.linalg.builder import (
     shape_and_element,
     static_type,
 )
-from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
+from mirage_mlir.passes.stablehlo.tensors import Tensor, constant, given_as
 
 DIALECTS = ("linalg", "tensor")
 """Those whose operations are looked for."""
@@ -49,9 +49,9 @@ class Conversion:
         self._emit: LinalgBuilder | None = None
 
     def know(self, value: SSAValue, argument: SSAValue) -> None:
-        """`value` is computed elsewhere, and given as `argument`."""
+        """`value` is computed elsewhere, and given as `argument`, booleans as numbers."""
         kind = value.type
-        assert isa(kind, TensorType[FloatType])
+        assert isa(kind, TensorType[Attribute])
         self.known[value] = Tensor(kind.get_shape(), kind.element_type, argument)
 
     def convert(self, op: Operation) -> None:
@@ -94,10 +94,15 @@ class Conversion:
         return [scalars.RULES[name](emit, op, inputs)]
 
     def check_given(self, op: Operation, value: SSAValue, number: int) -> Tensor:
-        """What a function gives back as its result `number`; fails where kernels cannot."""
+        """
+        What a function gives back as its result `number`; fails where kernels cannot.
+
+        Booleans are given as numbers, but for a single one, by which a host decides what to do.
+        """
         emit = self.at(op)
         tensor = read(emit, self.known, value)
-        if not isa(tensor.element, FloatType) or not isa(value.type, TensorType[FloatType]):
+        is_given = isinstance(tensor.element, FloatType) or (tensor.is_boolean and tensor.shape)
+        if not is_given or given_as(value.type) is None:
             emit.fail(f"gives {value.type} as result {number}; kernels give {COMPILED}")
         if tensor.number is not None and isnan(tensor.number):
             emit.fail(f"gives NaN as result {number}, which no kernel has as a constant")
@@ -106,11 +111,11 @@ class Conversion:
         return tensor
 
     def finish(self, at: Operation, values: Sequence[SSAValue]) -> None:
-        """Return `values`, for the operation `at`."""
+        """Return `values`, booleans as numbers, for the operation `at`."""
         results: list[SSAValue] = []
         for number, value in enumerate(values):
             tensor = self.check_given(at, value, number)
-            results.append(self.at(at).whole(tensor))
+            results.append(self.at(at).whole(tensor, f32 if tensor.is_boolean else None))
         end = ReturnOp(*results)
         end.location = at.location
         self.block.add_op(end)

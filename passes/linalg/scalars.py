@@ -33,15 +33,18 @@ FLOATS = {
     "arith.negf": "stablehlo.negate",
     "arith.subf": "stablehlo.subtract",
     "math.absf": "stablehlo.abs",
+    "math.ceil": "stablehlo.ceil",
     "math.cos": "stablehlo.cosine",
     "math.erf": "chlo.erf",
     "math.erfc": "chlo.erfc",
     "math.exp": "stablehlo.exponential",
     "math.expm1": "stablehlo.exponential_minus_one",
+    "math.floor": "stablehlo.floor",
     "math.fpowi": "stablehlo.power",
     "math.log": "stablehlo.log",
     "math.log1p": "stablehlo.log_plus_one",
     "math.powf": "stablehlo.power",
+    "math.roundeven": "stablehlo.round_nearest_even",
     "math.rsqrt": "stablehlo.rsqrt",
     "math.sin": "stablehlo.sine",
     "math.sqrt": "stablehlo.sqrt",
@@ -186,7 +189,7 @@ def number_of(emit: LinalgBuilder, op: Operation, shape: Shape) -> Tensor:
     elif isinstance(value, FloatAttr | IntegerAttr):
         number = value.value.data
     else:
-        emit.fail("has elements that are not written here")
+        emit.fail("has its elements behind the program; kernels take such tables as inputs")
     assert isinstance(number, int | float)
     if isinstance(element, IndexType):
         element = IntegerType(64)

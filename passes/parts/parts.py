@@ -11,17 +11,24 @@ from xdsl.utils.hints import isa
 
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
-    Diagnostic,
     UnsupportedOperation,
     name_of,
     remark,
     remark_of,
 )
-from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.linalg.conversion import Conversion
+from mirage_mlir.passes.stablehlo.tensors import given_as
 
 MOVES = ("constant", "reshape", "broadcast", "transpose", "slice", "concat", "cast")
-"""Operators that compute nothing: what has no others stays with the host."""
+"""Operators that compute nothing."""
+
+HOSTS = (*MOVES, "compare")
+"""What has no other operators stays with the host: it would have to read the masks anyway."""
+
+
+HostCode = Callable[[SSAValue, TensorType[Attribute]], Sequence[Operation]]
+"""Operations of which the last one makes a tensor of a type of another one."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +40,23 @@ class Language:
     """Whether an operation may become operators, as far as its name says."""
     unchanged: Sequence[str]
     """Operations that are made anew wherever they are read, rather than passed on."""
+    as_numbers: HostCode
+    """Operations of the host of which the last makes zeros and ones, of a type, of booleans."""
+    as_booleans: HostCode
+    """The opposite."""
 
 
 @dataclass
 class Refusals:
     """The operations that stay with the host, and why."""
 
-    reasons: dict[Operation, Diagnostic] = field(default_factory=dict[Operation, Diagnostic])
+    reasons: dict[Operation, UnsupportedOperation] = field(
+        default_factory=dict[Operation, UnsupportedOperation]
+    )
 
     def note(self, op: Operation, error: UnsupportedOperation) -> None:
         """`op` stays."""
-        self.reasons[op] = error.diagnostics[0]
+        self.reasons[op] = error
 
 
 @dataclass(frozen=True)
@@ -66,31 +79,38 @@ def convert_whole(function: FuncOp, language: Language) -> None:
     if len(function.body.blocks) > 1:
         language.conversion(Block()).at(function).fail("has several blocks")
     old = function.body.block
-    block = Block(arg_types=old.arg_types)
+    block = Block(arg_types=[given_as(kind) or kind for kind in old.arg_types])
     for before, after in zip(old.args, block.args, strict=True):
         after.name_hint, after.location = before.name_hint, before.location
-    given = [arg for arg in old.args if _can_be_given(arg)]
     conversion = language.conversion(block)
     for value, argument in zip(old.args, block.args, strict=True):
-        if value in given:
+        if given_as(value.type) is not None:
             conversion.know(value, argument)
     for op in old.ops:
         if isinstance(op, ReturnOp):
             conversion.finish(op, op.operands)
         else:
             conversion.convert(op)
-    if len(given) < len(old.args):
-        index = next(arg.index for arg in old.args if arg not in given)
-        conversion.at(function).fail(
-            f"takes {old.args[index].type} as argument {index}; kernels take tensors of floats"
-        )
+    _require_floats(function, conversion)
     function.detach_region(function.body)
     function.add_region(Region(block))
 
 
-def _can_be_given(value: SSAValue) -> bool:
-    kind = value.type
-    return isa(kind, TensorType[FloatType]) and all(size > 0 for size in kind.get_shape())
+def _require_floats(function: FuncOp, conversion: Conversion) -> None:
+    """Fail where a function takes or gives booleans, of which a caller has no numbers."""
+    block = function.body.block
+    last = block.last_op
+    assert last is not None
+    for number, value in enumerate(last.operands):
+        if given_as(value.type) != value.type:
+            conversion.at(last).fail(
+                f"gives {value.type} as result {number}; kernels give {COMPILED}"
+            )
+    for arg in block.args:
+        if given_as(arg.type) != arg.type:
+            conversion.at(function).fail(
+                f"takes {arg.type} as argument {arg.index}; kernels take tensors of floats"
+            )
 
 
 def blocks_of(region: Region, language: Language) -> Iterator[Block]:
@@ -138,7 +158,7 @@ def _parts_of_run(
 
 def _computes(block: Block) -> bool:
     names = (op.name for op in block.ops if not isinstance(op, ReturnOp))
-    return any(name.partition(".")[2] not in MOVES for name in names)
+    return any(name.partition(".")[2] not in HOSTS for name in names)
 
 
 def _try(
@@ -212,8 +232,8 @@ def _provide(
             pass
         else:
             return
-    if _can_be_given(value):
-        argument = conversion.block.insert_arg(value.type, len(conversion.block.args))
+    if (kind := given_as(value.type)) is not None:
+        argument = conversion.block.insert_arg(kind, len(conversion.block.args))
         argument.name_hint = value.name_hint
         conversion.know(value, argument)
         inputs.append(value)
@@ -231,9 +251,10 @@ def _without_unused(part: OutlinedPart) -> OutlinedPart:
 
 
 def _notes_of(value: SSAValue, function: FuncOp) -> DictionaryAttr:
-    """What the host says of an argument that it passes on: that it never changes."""
+    """What the host says of an argument that it passes on as it is: that it never changes."""
     if (
         isinstance(value, BlockArgument)
+        and given_as(value.type) == value.type
         and value.block is function.body.block
         and is_constant_input(function, value.index)
     ):
@@ -255,12 +276,32 @@ def convert(function: FuncOp, language: Language, names: set[str]) -> None:
     refusals, replaced, count = Refusals(), dict[SSAValue, SSAValue](), 0
     for block in [*blocks_of(function.body, language)]:
         for part in parts_of(block, refusals, language):
-            outline(function, part, _new_name(function, count, names), replaced)
+            outline(function, part, _new_name(function, count, names), replaced, language)
             count += 1
     made = "1 part of it became a function" if count == 1 else f"{count} parts became functions"
     result = f"{made} that it calls" if count else "nothing of it was converted"
     remark(function, f"@{function.sym_name.data} stays a function of the host: {result}")
-    remark_of(first)
+    remark_of(_in_the_way(function, first, refusals, language))
+
+
+def _in_the_way(
+    function: FuncOp, first: UnsupportedOperation, refusals: Refusals, language: Language
+) -> UnsupportedOperation:
+    """The first reason that is none of a constant, if there is one: kernels get those as inputs."""
+    said = first.diagnostics[0].message
+    if not said.startswith(tuple(f"'{name}' op" for name in language.unchanged)):
+        return first
+    for op in (op for block in function.body.blocks for op in block.ops):
+        if name_of(op) in language.unchanged or isinstance(op, CallOp | ReturnOp):
+            continue
+        if op in refusals.reasons:
+            return refusals.reasons[op]
+        if not language.is_candidate(op):
+            try:
+                language.conversion(Block()).convert(op)
+            except UnsupportedOperation as error:
+                return error
+    return first
 
 
 def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
@@ -275,28 +316,53 @@ def _new_name(function: FuncOp, number: int, names: set[str]) -> str:
 
 
 def outline(
-    function: FuncOp, part: OutlinedPart, name: str, replaced: dict[SSAValue, SSAValue]
+    function: FuncOp,
+    part: OutlinedPart,
+    name: str,
+    replaced: dict[SSAValue, SSAValue],
+    language: Language,
 ) -> None:
     """
     Make a function of `part` in front of `function`, and call it in the place of the part.
 
     `replaced` are values of parts before this one, by what they were in the host.
     """
-    inputs = [value.type for value in part.inputs]
-    results: list[Attribute] = [value.type for value in part.outputs]
+    last, module_block = part.block.last_op, function.parent
+    assert last is not None
+    assert module_block is not None
+    inputs = [arg.type for arg in part.block.args]
+    results = [value.type for value in last.operands]
     notes = ArrayAttr([_notes_of(value, function) for value in part.inputs])
     made = FuncOp(name, (inputs, results), Region(part.block), arg_attrs=notes)
     made.location = part.ops[-1].location
-    module_block = function.parent
-    assert module_block is not None
     module_block.insert_op_before(made, function)
-    call = CallOp(name, [replaced.get(value, value) for value in part.inputs], results)
-    call.location = part.ops[-1].location
-    Rewriter.insert_op(call, InsertPoint.after(part.ops[-1]))
-    for before, after in zip(part.outputs, call.results, strict=True):
+    ops: list[Operation] = []
+    given = [
+        _as_type(ops, replaced.get(value, value), kind, language.as_numbers)
+        for value, kind in zip(part.inputs, inputs, strict=True)
+    ]
+    call = CallOp(name, given, results)
+    ops.append(call)
+    got = [
+        _as_type(ops, after, before.type, language.as_booleans)
+        for before, after in zip(part.outputs, call.results, strict=True)
+    ]
+    for op in ops:
+        op.location = part.ops[-1].location
+    Rewriter.insert_op(ops, InsertPoint.after(part.ops[-1]))
+    for before, after in zip(part.outputs, got, strict=True):
         after.name_hint = before.name_hint
         before.replace_all_uses_with(after)
         replaced[before] = after
     for op in reversed(part.ops):
         if not any(result.first_use for result in op.results):
             Rewriter.erase_op(op)
+
+
+def _as_type(ops: list[Operation], value: SSAValue, kind: Attribute, convert: HostCode) -> SSAValue:
+    """`value`, or where it has another type what operations make of it, which are appended."""
+    if value.type == kind:
+        return value
+    assert isa(kind, TensorType[Attribute])
+    ops += convert(value, kind)
+    return ops[-1].results[0]

@@ -36,6 +36,9 @@ OPERATIONS: dict[CodeName, Callable[..., Operation]] = {
     "math.log1p": math.Log1pOp,
     "math.sin": math.SinOp,
     "math.cos": math.CosOp,
+    "math.floor": math.FloorOp,
+    "math.ceil": math.CeilOp,
+    "math.roundeven": math.RoundEvenOp,
     "math.powf": math.PowFOp,
 }
 """What the names in the code of operators stand for."""

@@ -3,7 +3,9 @@
 from math import prod
 
 import numpy as np
+from xdsl.ir import Operation
 
+from mirage_mlir.decisions.copies import are_fetched, fetched_words
 from mirage_mlir.decisions.registers import PRODUCER_WARPS, SUMS_OF_WARPS, producer_warps
 from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.dialects import kernel, threadblock
@@ -19,7 +21,7 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import cut_axes, uses_wgmma
+from mirage_mlir.passes.analysis.tile_attributes import cut_axes, item_bytes, uses_wgmma
 from mirage_mlir.passes.schedule.order import in_shared
 from mirage_mlir.targets.target import Target
 
@@ -27,6 +29,25 @@ from mirage_mlir.targets.target import Target
 def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that one iteration of the loop loads."""
     return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
+
+
+def fetched_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of the loop whose tiles threads keep in registers for an iteration."""
+    if prod(graph.loop_sizes) < 2:
+        return []
+    threads, ops = graph.schedule.threads, [*graph.body.block.ops]
+    found = [op for op in ops if is_staged(op) and op.is_realigned_copy]
+    sizes = [prod(threadblock.shape_of(op.result)) * item_bytes(op.result) for op in found]
+    words = sum(float(fetched_words(size, threads)) for size in sizes)
+    sums = sum(prod(threadblock.shape_of(op.results[0])) for op in ops if is_kept(op))
+    return found if are_fetched(words, sums / threads) else []
+
+
+def is_kept(op: Operation) -> bool:
+    """Whether threads keep the result of `op` in registers through an iteration, or all of them."""
+    if isinstance(op, threadblock.AccumulateOp):
+        return not isinstance(op.value.owner, threadblock.MatmulOp)
+    return isinstance(op, threadblock.MatmulOp)
 
 
 def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:

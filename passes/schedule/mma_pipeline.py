@@ -16,7 +16,7 @@ from mirage_mlir.passes.schedule.pipelined_order import is_wgmma
 
 
 def pipelined_mmas(
-    loop: list[Operation], *, has_producer: bool, clusters: bool
+    loop: list[Operation], *, has_producer: bool, releases_last: bool
 ) -> tuple[list[Operation], list[Operation]]:
     """
     The main `loop` with waits for warpgroup matmuls, and the operations that start the epilogue.
@@ -24,13 +24,13 @@ def pipelined_mmas(
     Args:
         loop: one iteration, in order.
         has_producer: whether producer warps copy its tiles.
-        clusters: whether they copy tiles to other blocks as well.
+        releases_last: whether producers wait until the tiles of the last iteration are released.
     """
     interleavings = find_interleavings(loop)
     for matmul, graphs in interleavings.items():
         matmul.interleaved_graphs = IntegerAttr(len(graphs), i64)
     if has_producer and not interleavings and may_run_ahead(loop):
-        return running_ahead(loop, clusters=clusters)
+        return running_ahead(loop, releases_last=releases_last)
     return list(Waits(loop, interleavings).place()), []
 
 
@@ -51,14 +51,15 @@ def may_run_ahead(loop: Sequence[Operation]) -> bool:
 
 
 def running_ahead(
-    loop: list[Operation], *, clusters: bool
+    loop: list[Operation], *, releases_last: bool
 ) -> tuple[list[Operation], list[Operation]]:
     """
     The `loop` with each wait for matmuls in the next iteration, and the start of the epilogue.
 
     The matmuls of an iteration are awaited, and its tiles released, after those of the next one
     have been started, so that the tensor cores always have work. The buffers of the last iteration
-    are not filled again; but in a cluster, producers wait for their release before they exit.
+    are not filled again; but in a cluster producers wait for their release before they exit, and in
+    a persistent kernel before they copy the next tiles.
     """
     first, *rest = loop
     sums = [op for op in rest if isinstance(op, threadblock.AccumulateOp) and is_wgmma(op)]
@@ -70,7 +71,7 @@ def running_ahead(
     groups = {sums_with(op, loop)[0] for op in sums}
     ordered = [first, *started, AwaitMmaOp(len(groups), totals), release, *others]
     epilogue: list[Operation] = [AwaitMmaOp(0, totals)]
-    if clusters:
+    if releases_last:
         epilogue.append(ReleaseTilesOp(release.tiles, behind=1))
     return ordered, epilogue
 

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp, StoreFetchedOp
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of
 from mirage_mlir.dialects.pipeline import (
     SCHEDULE_OPS,
@@ -163,21 +164,24 @@ def read_after_matmul(
     return [op for op in loads if in_shared(op.result) and op not in before]
 
 
-def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
+def loop_part(
+    ops: list[Operation], stages: int, fetched: list[threadblock.LoadOp]
+) -> list[Operation]:
     """
     One iteration of a loop without producers.
 
     At its top is a barrier, at which the iteration's tiles have arrived and the oldest buffers are
-    free. Then threads issue the copies of a later iteration into these buffers. With one stage
+    free. Then threads issue the copies of a later iteration into these buffers, and store there
+    what they have `fetched`, once the tensor cores have work. With one stage
     there is one iteration, and its copies come first. Loads are left out: they stand at the
     beginning of the block.
     """
     if not ops:
         return []
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
-    tiles = [op.result for op in loads]
+    tiles = [op.result for op in loads if op not in fetched]
     top: list[Operation] = [BarrierOp(max(0, stages - 2))]
-    if stages > 1:
+    if stages > 1 and (tiles or not fetched):
         top.append(IssueCopiesOp(tiles, ahead=stages - 1))
     elif tiles:
         top.insert(0, IssueCopiesOp(tiles, ahead=0))
@@ -185,7 +189,15 @@ def loop_part(ops: list[Operation], stages: int) -> list[Operation]:
     matmuls = [op for op in ops if of_loaded_tiles(op)]
     rest = [op for op in ops if op not in loads and op not in matmuls]
     ordered = brought_together([*matmuls, *rest])
-    return [*top, *with_barriers(ordered, Hazards(), in_loop=True)]
+    ordered = with_barriers(ordered, Hazards(), in_loop=True)
+    place = max((ordered.index(op) + 1 for op in matmuls), default=0)
+    return [*top, *ordered[:place], *refetched(fetched, stages), *ordered[place:]]
+
+
+def refetched(loads: list[threadblock.LoadOp], stages: int) -> list[Operation]:
+    """What an iteration does with fetched tiles: those that arrived make way for the next ones."""
+    tiles = [op.result for op in loads]
+    return [StoreFetchedOp(tiles, stages - 1), FetchTilesOp(tiles, stages)] if tiles else []
 
 
 def is_for_groups(op: Operation) -> bool:

@@ -7,16 +7,17 @@ from math import prod
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.decisions.copies import loop_stages
 from mirage_mlir.decisions.registers import registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    copy_stages,
     iterations_ahead,
     may_double_buffer,
     mbarrier_bytes,
     pipeline_stages,
 )
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.fetched_tiles import FetchTilesOp
 from mirage_mlir.dialects.layout import shared_buffer
 from mirage_mlir.dialects.pipeline import (
     EPILOGUE,
@@ -38,6 +39,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 )
 from mirage_mlir.passes.layouts.wgmma_operands import written_for_wgmma
 from mirage_mlir.passes.schedule.block_resources import (
+    fetched_loads,
     has_producer,
     is_followed,
     iteration_bytes,
@@ -56,6 +58,7 @@ from mirage_mlir.passes.schedule.order import (
     post_part,
     with_awaits,
 )
+from mirage_mlir.passes.schedule.persistence import persistent_blocks_of
 from mirage_mlir.passes.schedule.pipelined_order import (
     alternating,
     pipelined_loop,
@@ -75,16 +78,19 @@ class Pipelining:
         graph: the kernel.
         target: only where it has tensor copies are there producers.
         given_stages: buffers of each tile that the loop loads; chosen by their size if not given.
+        may_persist: whether blocks may compute one tile of the grid after another.
     """
 
     graph: kernel.GraphDefinedOp
     target: Target
     given_stages: int | None
+    may_persist: bool = True
 
     def run(self) -> None:
         """Order the graph's operations, insert waits, and write its schedule."""
         if has_producer(self.graph, self.target):
             self.double_buffer()
+            self.persist()
             sections = self.with_producer()
             self.set_producer()
         else:
@@ -101,7 +107,7 @@ class Pipelining:
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
-        loop, ending = pipelined_mmas(loop, has_producer=True, clusters=shares_tiles(self.graph))
+        loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=self.releases_last)
         return {
             PRODUCER: self.produced(tiles, before, after),
             PROLOGUE: copies_first(before),
@@ -137,17 +143,19 @@ class Pipelining:
         """What all warps do in each section, where they copy the loop's tiles themselves."""
         parts, stages = by_stage(self.graph), self.stages()
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
-        loop = loop_part(parts[MAIN_LOOP], stages)
+        fetched = fetched_loads(self.graph)
+        loop = loop_part(parts[MAIN_LOOP], stages, fetched)
         matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
         resident: list[Operation] = [op for op in matmuls if op.lhs_in_registers is not None]
         looped = bool(loop)
         pending = stages - 1 if looped else 0
         before = invariant_part(parts[PROLOGUE], pending, resident, looped=looped)
-        loop, ending = pipelined_mmas(loop, has_producer=False, clusters=False)
+        loop, ending = pipelined_mmas(loop, has_producer=False, releases_last=False)
         first = range(stages - 1) if self.graph.loop_sizes else ()
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
+        fetches = [FetchTilesOp([op.result for op in fetched], stages - 1)] if fetched else []
         return {
-            PROLOGUE: copies_first(before, copies),
+            PROLOGUE: [*copies_first(before, copies), *fetches],
             MAIN_LOOP: loop,
             EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
@@ -201,6 +209,18 @@ class Pipelining:
         if not may_double_buffer(before, stages, needed, self.target):
             set_double_buffered(found, False)
 
+    def persist(self) -> None:
+        """Write the blocks of a persistent kernel."""
+        if not self.may_persist:
+            return
+        blocks = persistent_blocks_of(self.graph, self.stages(), self.target)
+        self.graph.schedule = replace(self.graph.schedule, persistent_blocks=blocks)
+
+    @property
+    def releases_last(self) -> bool:
+        """Whether the tiles of the last iteration are released: producers wait for that."""
+        return shares_tiles(self.graph) or self.graph.schedule.persistent_blocks > 0
+
     def stages(self) -> int:
         """Buffers of each tile that the loop loads, with the buffers that there are so far."""
         graph = self.graph
@@ -208,7 +228,8 @@ class Pipelining:
         if self.given_stages:
             return min(iterations, self.given_stages)
         if not has_producer(self.graph, self.target):
-            return int(copy_stages(size, iterations))
+            staged = [*filter(is_staged, graph.body.block.ops)]
+            return int(loop_stages(size, iterations, fetched_loads(graph) == staged != []))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
         return int(
             pipeline_stages(

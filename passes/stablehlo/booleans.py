@@ -30,6 +30,8 @@ def connective(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> 
                 return tensor if other.number else emit.number(False)
             case "or" | "add" | "maximum":
                 return emit.number(True) if other.number else tensor
+            case "xor" if tensor.value is not None:
+                return emit.result(_complement(emit, tensor.value)) if other.number else tensor
             case _:
                 pass
     lhs, rhs = _masks(emit, inputs)

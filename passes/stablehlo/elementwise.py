@@ -42,13 +42,16 @@ NEUTRAL = {
 
 UNARY: Mapping[str, Callable[[SSAValue], Operation]] = {
     "stablehlo.abs": kernel.ROW_OPS["abs"],
+    "stablehlo.ceil": kernel.ROW_OPS["ceil"],
     "stablehlo.cosine": kernel.ROW_OPS["cos"],
     "stablehlo.exponential": kernel.ExpOp,
     "stablehlo.exponential_minus_one": kernel.ROW_OPS["expm1"],
+    "stablehlo.floor": kernel.ROW_OPS["floor"],
     "stablehlo.log": kernel.LogOp,
     "stablehlo.log_plus_one": kernel.ROW_OPS["log1p"],
     "stablehlo.logistic": kernel.SigmoidOp,
     "stablehlo.negate": kernel.ROW_OPS["neg"],
+    "stablehlo.round_nearest_even": kernel.ROW_OPS["round"],
     "stablehlo.rsqrt": kernel.RsqrtOp,
     "stablehlo.sine": kernel.ROW_OPS["sin"],
     "stablehlo.sqrt": kernel.SqrtOp,

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.hints import isa
 
-from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of
+from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of, place_of
 from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.dialects.stablehlo import ConstantOp, IotaOp
 from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.passes.stablehlo import (
     contractions,
@@ -20,7 +22,7 @@ from mirage_mlir.passes.stablehlo import (
     tables,
     windows,
 )
-from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
+from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, given_as, type_of
 from mirage_mlir.shapes.shapes import ShapeError, check_static
 
 RULES: Mapping[str, Rule] = {
@@ -34,6 +36,23 @@ RULES: Mapping[str, Rule] = {
 DIALECTS = ("stablehlo", "chlo")
 
 BARRIER = "stablehlo.optimization_barrier"
+
+
+def in_stablehlo(op: Operation) -> Operation:
+    """
+    `op`, or an operation without operands, of no program, that has the same result.
+
+    That is a constant for a tensor of arith, and `iota` where the type says the sizes, as well:
+    torch-mlir writes so.
+    """
+    kinds = [result.type for result in op.results]
+    if not kinds or not isa(kinds[0], TensorType[Attribute]):
+        return op
+    if isinstance(op, arith.ConstantOp):
+        return ConstantOp.create(properties={"value": op.value}, result_types=kinds)
+    if name_of(op) == "stablehlo.dynamic_iota":
+        return IotaOp.create(properties={**op.properties}, result_types=kinds)
+    return op
 
 
 class Converter:
@@ -56,8 +75,10 @@ class Converter:
     def convert(self) -> None:
         """Append what the function computes, and the return."""
         arguments = [
-            Tensor(type_of(arg).get_shape(), type_of(arg).element_type, arg)
-            for arg in self._block.args
+            Tensor(type_of(before).get_shape(), type_of(before).element_type, arg)
+            for before, arg in zip(
+                self._function.body.blocks[0].args, self._block.args, strict=True
+            )
         ]
         results = self._run(self._function, arguments)
         last = self._function.body.block.last_op
@@ -82,7 +103,7 @@ class Converter:
         known = dict[SSAValue, Tensor](zip(function.body.block.args, arguments, strict=True))
         for op in function.body.block.ops:
             operands = [known[value] for value in op.operands]
-            if op.location == UNKNOWN_LOC:
+            if place_of(op.location) is None:
                 op.location = self._place
             if isinstance(op, ReturnOp):
                 self._running.pop()
@@ -97,6 +118,8 @@ class Converter:
             results = self._run(self._callee(op), operands)
             self._place = outer
             return results
+        if (meant := in_stablehlo(op)) is not op:
+            op, operands = meant, ()
         if (name := op.name) not in RULES and name != BARRIER:
             target = op.attributes.get("call_target_name", op.properties.get("call_target_name"))
             of = "" if target is None else f" (a call of {target})"
@@ -141,13 +164,14 @@ def _named(value: SSAValue) -> str:
     return "" if name is None or re.fullmatch(r"arg\d+", name) else f" (%{name})"
 
 
-def _check_argument(function: FuncOp, number: int, value: SSAValue) -> None:
-    if not isa(value.type, TensorType[FloatType]):
-        why = f"kernels take tensors of {COMPILED}"
-    else:
+def _argument_type(function: FuncOp, number: int, value: SSAValue) -> Attribute:
+    """The type that an argument has for kernels."""
+    if (found := given_as(value.type)) is not None:
+        return found
+    why = f"kernels take tensors of {COMPILED}, and of booleans as zeros and ones"
+    if isa(value.type, TensorType[FloatType]):
         try:
             check_static(value.type.get_shape(), "it")
-            return
         except ShapeError as error:
             why = str(error)
     said = f"takes {value.type} as argument {number}{_named(value)}; {why}"
@@ -156,15 +180,15 @@ def _check_argument(function: FuncOp, number: int, value: SSAValue) -> None:
 
 def convert_function(module: ModuleOp, function: FuncOp) -> Region:
     """
-    The body that `function` gets.
+    The body that `function` gets, whose arguments are numbers where they were booleans.
 
     Raises:
         UnsupportedOperation: an operation cannot be converted; the message names the first one.
     """
-    for number, value in enumerate(function.body.blocks[0].args):
-        _check_argument(function, number, value)
-    block = Block(arg_types=function.body.blocks[0].arg_types)
-    for old, new in zip(function.body.blocks[0].args, block.args, strict=True):
+    args = function.body.blocks[0].args
+    kinds = [_argument_type(function, number, value) for number, value in enumerate(args)]
+    block = Block(arg_types=kinds)
+    for old, new in zip(args, block.args, strict=True):
         new.name_hint, new.location = old.name_hint, old.location
     Converter(module, function, block).convert()
     return Region(block)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import TensorType, f32, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f32, i1
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, stablehlo
@@ -24,6 +24,8 @@ MOST_SLICES = 16
 
 def _constant(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.ConstantOp)
+    if not isinstance(op.value, DenseIntOrFPElementsAttr):
+        emit.fail("has its elements behind the program; kernels take such tables as inputs")
     # By their text: a NaN is not equal to itself, and 0.0 is to -0.0.
     if not op.value.is_splat() and len({*map(repr, op.value.get_values())}) > 1:
         emit.fail(

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, Signedness, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedness, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -121,8 +121,8 @@ def _made(op: Operation, inputs: Sequence[Table], shape: Shape) -> Table | None:
         made = ELEMENTWISE[op.name](*inputs)
         return None if made is None else np.asarray(made)
     match op:
-        case stablehlo.ConstantOp():
-            return np.array([*op.value.get_values()]).reshape(op.value.get_shape() or ()) * (
+        case stablehlo.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
+            return np.array([*value.get_values()]).reshape(value.get_shape() or ()) * (
                 np.ones(shape, np.int64)
             )
         case stablehlo.IotaOp():

@@ -66,6 +66,19 @@ class Tensor:
         return replace(self, shape=shape, value=value, table=None)
 
 
+def given_as(kind: Attribute) -> TensorType[Attribute] | None:
+    """
+    The type of a function's argument for values of a type; None where kernels take none such.
+
+    Booleans are zeros and ones in f32.
+    """
+    if not isa(kind, TensorType[Attribute]) or any(size <= 0 for size in kind.get_shape()):
+        return None
+    if kind.element_type == i1:
+        return TensorType(f32, kind.get_shape())
+    return kind if isinstance(kind.element_type, FloatType) else None
+
+
 def type_of(value: SSAValue) -> TensorType[Attribute]:
     """The type of a tensor of the StableHLO program."""
     assert isa(value.type, TensorType[Attribute])

@@ -33,6 +33,9 @@ func.func @kernel(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %w: tensor<16xf1
   %log1p = kernel.log1p %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %sin = kernel.sin %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %cos = kernel.cos %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %floor = kernel.floor %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %ceil = kernel.ceil %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
+  %round = kernel.round %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %exp = kernel.exp %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %log = kernel.log %add : (tensor<64x16xf16>) -> tensor<64x16xf16>
   %square = kernel.square %add : (tensor<64x16xf16>) -> tensor<64x16xf16>

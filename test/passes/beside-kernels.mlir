@@ -13,7 +13,7 @@
 
 // NVVM: "func.func"() <{sym_name = "declared"
 // NVVM: "func.func"() <{sym_name = "scalar"
-// NVVM: "gpu.module"() <{sym_name = "f"}>
+// NVVM: "gpu.module"() <{sym_name = "f", 
 
 // REPORT-NOT: @scalar
 // REPORT: @f

@@ -213,3 +213,12 @@ func.func @unknown_size_inside(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %r = "stablehlo.reshape"(%y) : (tensor<?x8xf32>) -> tensor<4x8xf32>
   func.return %r : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'arith.constant' op has no counterpart among the operators of the kernel dialect}}
+  %c = arith.constant 1.0 : f32
+  func.return %y : tensor<4xf32>
+}

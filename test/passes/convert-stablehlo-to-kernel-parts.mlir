@@ -25,6 +25,64 @@ func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {kernel.constant}) -> tens
   func.return %r : tensor<4x8xf32>
 }
 
+// Weights behind the program, as torch-mlir prints them, are in nobody's way.
+// CHECK:      func.func @weights_part_0(%b: tensor<8xf32>, %x: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:      func.func @weights(
+// CHECK:        %b = "stablehlo.constant"() <{value = dense_resource<bias> : tensor<8xf32>}>
+// CHECK:        func.call @weights_part_0(%b, %x)
+// CHECK:        "stablehlo.cbrt"
+// expected-remark @+1 {{@weights stays a function of the host: 1 part of it became a function that it calls}}
+func.func @weights(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %b = "stablehlo.constant"() <{value = dense_resource<bias> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %c = "stablehlo.broadcast_in_dim"(%b) <{broadcast_dimensions = array<i64: 1>}> : (tensor<8xf32>) -> tensor<4x8xf32>
+  %y = "stablehlo.add"(%x, %c) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'stablehlo.cbrt' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.cbrt"(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// Parts go across calls of functions that can be converted; these are gone where nobody calls them any more.
+// CHECK:      func.func @calls_part_0(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK:        kernel.tanh
+// CHECK:        kernel.sigmoid
+// CHECK:        kernel.mul
+// CHECK:        kernel.exp
+// CHECK:      func.func @calls(
+// CHECK-NEXT:   func.call @calls_part_0(%x)
+// CHECK-NEXT:   func.call @root(
+// CHECK-NOT:  @silu
+// CHECK:      func.func @root_part_0(%x: tensor<4x8xf32>)
+// CHECK:        kernel.sigmoid
+// CHECK:      func.func private @root(
+// CHECK-NEXT:   func.call @root_part_0
+// CHECK-NEXT:   "stablehlo.cbrt"
+// CHECK-NOT:  @logistic
+// expected-remark @+1 {{@calls stays a function of the host: 1 part of it became a function that it calls}}
+func.func @calls(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %t = "stablehlo.tanh"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = func.call @silu(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e = "stablehlo.exponential"(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'func.call' op has no counterpart among the operators of the kernel dialect}}
+  %r = func.call @root(%e) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+func.func private @silu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %l = func.call @logistic(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = "stablehlo.multiply"(%x, %l) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+func.func private @logistic(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = "stablehlo.logistic"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+// expected-remark @+1 {{@root stays a function of the host: 1 part of it became a function that it calls}}
+func.func private @root(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = func.call @logistic(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'stablehlo.cbrt' op has no counterpart among the operators of the kernel dialect}}
+  %r = "stablehlo.cbrt"(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
 // Sizes that are not known, and none: what works on them stays, too.
 // CHECK:      func.func @sizes_part_0(%y: tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK:        kernel.tanh
@@ -56,3 +114,4 @@ func.func @sharded(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %z = "sdy.sharding_constraint"(%y) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %z : tensor<4x8xf32>
 }
+{-# dialect_resources: { builtin: { bias: "0x040000000000003F000000400000803E000080BF0000003F000000400000803E000080BF" } } #-}

@@ -131,3 +131,40 @@ func.func @heads(%x: tensor<2x8xf32>) -> tensor<6x8xf32> {
   %r = "stablehlo.reshape"(%b) : (tensor<2x3x8xf32>) -> tensor<6x8xf32>
   func.return %r : tensor<6x8xf32>
 }
+
+// -----
+
+// As torch-mlir has it: constants of arith, and sizes of `iota` as an operand.
+// CHECK-LABEL: func.func @places(
+// CHECK-NEXT: [[I:%.*]] = kernel.iota {dim = 0 : i64} : tensor<8xf32>
+// CHECK-NEXT: [[S:%.*]] = kernel.scale %x {factor = 1.250000e-01 : f32}
+// CHECK-NEXT: kernel.add [[S]], [[I]]
+func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %scale = arith.constant dense<0.125> : tensor<1xf64>
+  %n = arith.constant dense<8> : tensor<1xi64>
+  %i = "stablehlo.dynamic_iota"(%n) <{iota_dimension = 0 : i64}> : (tensor<1xi64>) -> tensor<8xi64>
+  %f = "stablehlo.convert"(%i) : (tensor<8xi64>) -> tensor<8xf32>
+  %one = "stablehlo.convert"(%scale) : (tensor<1xf64>) -> tensor<1xf32>
+  %all = "stablehlo.broadcast_in_dim"(%one) <{broadcast_dimensions = array<i64: 0>}> : (tensor<1xf32>) -> tensor<8xf32>
+  %s = "stablehlo.multiply"(%x, %all) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %r = "stablehlo.add"(%s, %f) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}
+
+// -----
+
+// What differs from true is the opposite, and what differs from false the same.
+// CHECK-LABEL: func.func @opposite(
+// CHECK:      [[M:%.*]] = kernel.compare
+// CHECK-NEXT: [[ONE:%.*]] = kernel.constant {value = 1.000000e+00 : f32} : tensor<1xf32>
+// CHECK-NEXT: [[N:%.*]] = kernel.sub [[ONE]], [[M]]
+// CHECK-NEXT: kernel.select [[N]], %x, %y
+func.func @opposite(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %true = "stablehlo.constant"() <{value = dense<true> : tensor<8xi1>}> : () -> tensor<8xi1>
+  %false = "stablehlo.constant"() <{value = dense<false> : tensor<8xi1>}> : () -> tensor<8xi1>
+  %m = "stablehlo.compare"(%x, %y) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+  %n = "stablehlo.xor"(%true, %m) : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  %k = "stablehlo.xor"(%n, %false) : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  %r = "stablehlo.select"(%k, %x, %y) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}

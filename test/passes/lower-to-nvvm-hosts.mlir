@@ -1,6 +1,12 @@
 // What only a host has stays as it is: the module's name and attributes, its own GPU modules, functions
 // of several blocks, and those that return what they take.
 // RUN: mirage-opt %s --superoptimize=target=sm_80 -t "nvvm{host=true}" | filecheck %s
+// RUN: mirage-opt %s --superoptimize=target=sm_80 -t binary | filecheck %s --check-prefix=BINARY
+
+// BINARY:     "gpu.module"() <{sym_name = "own"}>
+// BINARY:       "gpu.func"
+// BINARY-NOT: "gpu.module"
+// BINARY:     "gpu.binary"() <{objects = {{.*}}, sym_name = "lin_kernels"}>
 
 // CHECK:      "builtin.module"() <{sym_name = "program"}>
 // CHECK:        sym_name = "lin_on_device"

@@ -33,9 +33,10 @@ func.func @linear(%in: tensor<64x512xf16>, %weight: tensor<512x128xf16>, %bias: 
 }
 
 // Rows of 511 elements start at addresses that no tensor copy takes: so no tile of the loop comes by
-// one. Their elements of 2 bytes are too narrow for cp.async.
+// one. Their elements of 2 bytes are too narrow for cp.async: threads load pieces of 16 bytes and shift
+// them.
 // CHECK-LABEL: func.func @odd
-// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "threads"} :
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "realigned"} :
 // CHECK-NEXT:    %y = threadblock.load %ya grid_map [_] loop_map [1] {copy = "async"} :
 func.func @odd(%in: tensor<16x511xf16>, %other: tensor<16x512xf16>) -> tensor<16x64xf32> {
   %o = kernel.graph_defined ins(%in, %other) grid [1] loop [8] schedule <threads = 128> {
@@ -51,6 +52,19 @@ func.func @odd(%in: tensor<16x511xf16>, %other: tensor<16x512xf16>) -> tensor<16
     threadblock.store %t grid_map [_] : !threadblock.tile<16x64xf32>
   } : (tensor<16x511xf16>, tensor<16x512xf16>) -> tensor<16x64xf32>
   func.return %o : tensor<16x64xf32>
+}
+
+// Lines of 12 bytes are no whole pieces of 16.
+// CHECK-LABEL: func.func @short_lines
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "threads"} :
+func.func @short_lines(%in: tensor<16x47xf16>) -> tensor<16x6xf32> {
+  %o = kernel.graph_defined ins(%in) grid [1] loop [8] schedule <threads = 128> {
+  ^bb0(%xa: tensor<16x47xf16>):
+    %x = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x47xf16>) -> !threadblock.tile<16x6xf16>
+    %t = threadblock.accumulate %x : (!threadblock.tile<16x6xf16>) -> !threadblock.tile<16x6xf32>
+    threadblock.store %t grid_map [_] : !threadblock.tile<16x6xf32>
+  } : (tensor<16x47xf16>) -> tensor<16x6xf32>
+  func.return %o : tensor<16x6xf32>
 }
 
 // What is read once, without a loop or a tensor core, is read in place.

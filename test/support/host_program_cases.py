@@ -224,11 +224,50 @@ def constants(program: HostProgram) -> Pairs:
     return pairs
 
 
+# Booleans of the host, one of which it computes itself, and one that it gets of a kernel.
+MASKS = """
+func.func @masked(%x: tensor<16x24xf32>, %w: tensor<24x8xf32>, %mask: tensor<16x8xi1>,
+    %places: tensor<16x8xi32>, %from: i32) -> (tensor<16x8xf32>, tensor<16x8xi1>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %bits = tensor.empty() : tensor<16x8xi1>
+  %late = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%places : tensor<16x8xi32>) outs(%bits : tensor<16x8xi1>) {
+    ^bb0(%place: i32, %old: i1):
+      %is = arith.cmpi sge, %place, %from : i32
+      linalg.yield %is : i1
+  } -> tensor<16x8xi1>
+  %m = linalg.matmul ins(%x, %w : tensor<16x24xf32>, tensor<24x8xf32>)
+    outs(%z : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %a = arith.select %mask, %m, %z : tensor<16x8xi1>, tensor<16x8xf32>
+  %b = arith.select %late, %a, %m : tensor<16x8xi1>, tensor<16x8xf32>
+  %above = arith.cmpf ogt, %b, %z : tensor<16x8xf32>
+  func.return %b, %above : tensor<16x8xf32>, tensor<16x8xi1>
+}
+"""
+
+
+def masks(program: HostProgram) -> Pairs:
+    x, w = normal(program, (16, 24), 0), normal(program, (24, 8), 1)
+    random = np.random.default_rng(2)
+    mask = program.array(random.integers(0, 2, (16, 8)).astype(bool))
+    places = program.array(random.integers(0, 9, (16, 8)).astype(np.int32))
+    given = x, w, mask, places, ctypes.c_int32(4)
+    kinds = [((16, 8), F32), ((16, 8), np.dtype(bool))]
+    found, above = program.results("masked", kinds, *given)
+    product = exact(x) @ exact(w)
+    wanted = np.where(places >= 4, np.where(mask, product, 0), product)
+    return [(found, wanted), (above, (found > 0).astype(np.float64))]
+
+
 HOST_CASES = {
     "loop": HostCase(LOOP, loop),
     "mixed": HostCase(MIXED, mixed),
     "calls": HostCase(CALLS, calls, (), tolerance=4e-3),
     "buffers": HostCase(BUFFERS, buffers),
+    "masks": HostCase(MASKS, masks),
     "constants": HostCase(CONSTANTS, constants),
     "imported": HostCase(
         (IMPORTED / "gated_mlp.mlir").read_text(), imported, ("--convert-stablehlo-to-kernel",)

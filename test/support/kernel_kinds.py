@@ -93,7 +93,11 @@ def matmul_of_threads(depth: int, columns: int, step: int, width: int) -> Module
 
 def in_clusters(case: Linear, *cluster: int) -> ModuleOp:
     """RMSNorm and a matmul; clusters span columns along the grid's first axis, then rows."""
-    module = linear.rmsnorm_linear(case)
+    return clustered(linear.rmsnorm_linear(case), *cluster)
+
+
+def clustered(module: ModuleOp, *cluster: int) -> ModuleOp:
+    """The same in clusters."""
     for graph in graphs_of(module):
         graph.cluster = DenseArrayBase.from_list(i64, cluster)
     return module
@@ -120,6 +124,12 @@ MATMULS = {
         partial(linear.rmsnorm_linear, Linear(40, 80, 24, 40, 16, 24, "bf16")), (MATMUL,)
     ),
     "linear_tiny": Kind(partial(linear.biased_linear, Linear(5, 20, 7, 5, 10, 7)), (), ()),
+    "linear_odd_rows": Kind(
+        partial(linear.linear_in, None, Linear(127, 331, 139, 127, 64, 64)), (WARPGROUP,)
+    ),
+    "linear_odd_rows_batched": Kind(
+        partial(linear.batched_linear, 3, Linear(19, 203, 77, 16, 32, 32, "bf16")), (MATMUL,)
+    ),
     "shared_left_sides": Kind(
         partial(in_clusters, Linear(64, 2048, 128, 64, 64, 32), 4, 1), (MULTICAST,)
     ),
@@ -298,6 +308,12 @@ ROWS = {
     "softmax_primes": rows(partial(tiles.softmax, 13, 1009, 2, "bf16")),
     "layer_norm": rows(partial(tiles.layer_norm, 9, 512, 2, "f16")),
     "layer_norm_f32_primes": rows(partial(tiles.layer_norm, 7, 509, 2, "f32")),
+    "softmax_in_clusters": Kind(
+        partial(tiles.rows_in_clusters, 5, 4099, 4, "f16"), (CLUSTER,), None
+    ),
+    "softmax_in_clusters_of_8": Kind(
+        partial(tiles.rows_in_clusters, 3, 2048, 8, "f32"), (CLUSTER,), None
+    ),
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
@@ -314,7 +330,36 @@ ROWS = {
     "views_between": rows(tiles.views_between, FOLLOWS),
 }
 
-KINDS: dict[str, Kind] = {**MATMULS, **SUMS, **ATTENTION, **ROWS}
+PERSISTENT = {
+    "persistent": Kind(
+        partial(linear.linear_in, None, Linear(2560, 320, 2560, 128, 64, 256)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+    "persistent_ragged": Kind(
+        partial(linear.linear_in, None, Linear(2500, 1000, 2600, 128, 64, 256)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+    "persistent_swapped": Kind(
+        partial(linear.biased_linear, Linear(2500, 456, 2600, 176, 64, 128)),
+        (WARPGROUP, TENSOR_COPY, "movmatrix"),
+        None,
+    ),
+    "persistent_in_clusters": Kind(
+        lambda: clustered(linear.linear_in(None, Linear(2560, 320, 2560, 128, 64, 256)), 2, 1),
+        (WARPGROUP, MULTICAST),
+        None,
+    ),
+    "persistent_attention": Kind(
+        partial(attention.attention, Heads(17, 1000, 600, 128, 128, 128)),
+        (WARPGROUP, TENSOR_COPY),
+        None,
+    ),
+}
+"""With more tiles than the GPU has places for blocks."""
+
+KINDS: dict[str, Kind] = {**MATMULS, **SUMS, **ATTENTION, **ROWS, **PERSISTENT}
 
 
 def compiled(name: str, chip: str, here: str) -> Artifact:

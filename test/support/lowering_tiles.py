@@ -137,6 +137,20 @@ def sums_across(rows: int, columns: int, blocks: int, step: int) -> ModuleOp:
     return p.finish(*g.results)
 
 
+def rows_in_clusters(rows: int, columns: int, blocks: int, kind: str) -> ModuleOp:
+    """Softmax of rows of which each block of a cluster has a part: a maximum, then a sum."""
+    p = Program(f"{rows}x{columns}x{kind}")
+    (x,) = p.inputs
+    part = -(-columns // (8 * blocks)) * 8
+    with p.graph([rows, blocks]) as g:
+        xt = g.load(x, (1, part), [0, 1])
+        most = g.add(tb.AccumulateOp(g.add(tb.ReduceMaxOp(xt, [1])), "max", across=[1]))
+        weights = g.add(tb.ExpOp(g.add(tb.SubOp(xt, most))))
+        sums = g.add(tb.AccumulateOp(g.add(tb.ReduceSumOp(weights, [1])), across=[1]))
+        g.store(g.add(tb.DivOp(weights, sums)), f"{rows}x{columns}x{kind}", [0, 1])
+    return p.finish(*g.results)
+
+
 def elementwise(
     shape: Sequence[int], tile: Sequence[int], cuts: Sequence[int], other: Sequence[int], kind: str
 ) -> ModuleOp:

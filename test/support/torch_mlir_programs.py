@@ -61,6 +61,9 @@ PROGRAMS: Mapping[str, tuple[Callable[..., Tensor], torch.dtype, tuple[tuple[int
 }
 """Function, element type, shapes of the inputs."""
 
+IN_STABLEHLO = ("masked_attention",)
+"""Those that are printed in StableHLO, too."""
+
 
 def inputs_of(name: str) -> list[Tensor]:
     """Random inputs, of which weights keep the size of what they are multiplied with."""
@@ -72,8 +75,8 @@ def inputs_of(name: str) -> list[Tensor]:
     ]
 
 
-def printed(name: str) -> str:
-    """The program as torch-mlir prints it in linalg on tensors."""
+def printed(name: str, output: str = "linalg-on-tensors") -> str:
+    """The program as torch-mlir prints it."""
     function = PROGRAMS[name][0]
 
     class Module(torch.nn.Module):
@@ -83,24 +86,30 @@ def printed(name: str) -> str:
             return function(*inputs)
 
     fx: Any = import_module("torch_mlir.fx")
-    module = fx.export_and_import(
-        Module(), *inputs_of(name), output_type="linalg-on-tensors", func_name=name
-    )
+    module = fx.export_and_import(Module(), *inputs_of(name), output_type=output, func_name=name)
     return str(module)
+
+
+def head_of(name: str, language: str) -> str:
+    """What makes a lit test of the program."""
+    return f"""\
+// `{name}` of test/support/torch_mlir_programs.py, printed by torch-mlir 20261001.
+// RUN: mirage-opt --convert-{language}-to-kernel %s --verify-diagnostics | filecheck %s
+// CHECK: func.func @{name}(
+// CHECK-NOT: {{{{{language}\\.|tensor\\.|arith\\.|math\\.|func.call}}}}
+// CHECK: func.return
+// CHECK-NOT: func.func
+"""
 
 
 def main(folder: str) -> None:
     """Write a lit test for each program."""
     for name in PROGRAMS:
-        head = [
-            f"// `{name}` of test/support/torch_mlir_programs.py, printed by torch-mlir 20261001.",
-            "// RUN: mirage-opt --convert-linalg-to-kernel %s --verify-diagnostics | filecheck %s",
-            f"// CHECK: func.func @{name}(",
-            "// CHECK-NOT: {{linalg\\.|tensor\\.|arith\\.|math\\.|func.call}}",
-            "// CHECK: func.return",
-            "// CHECK-NOT: func.func",
-        ]
-        Path(folder, f"torch_{name}.mlir").write_text("\n".join(head) + "\n" + printed(name))
+        text = head_of(name, "linalg") + printed(name)
+        Path(folder, f"torch_{name}.mlir").write_text(text)
+    for name in IN_STABLEHLO:
+        text = head_of(name, "stablehlo") + printed(name, "stablehlo")
+        Path(folder, f"torch_{name}_stablehlo.mlir").write_text(text)
 
 
 if __name__ == "__main__":

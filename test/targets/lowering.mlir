@@ -2,18 +2,26 @@
 // RUN: mirage-opt %s -t 'ptx{function=scaled}' | filecheck %s --check-prefixes=PTX,H200
 // RUN: mirage-opt %s -t 'ptx{function=scaled target=A100}' | filecheck %s --check-prefixes=PTX,A100
 // RUN: mirage-opt %s -t nvvm | filecheck %s --check-prefix=NVVM
+// RUN: mirage-opt %s -t nvvm | mirage-opt -t 'ptx{function=scaled}' | filecheck %s --check-prefixes=PTX,H200
+// RUN: mirage-opt %s -t 'nvvm{host=true}' | filecheck %s --check-prefix=READY
 // RUN: mirage-opt %s -t 'cubin{function=summed target=sm_80}' -o %t.cubin
 
 // A100: .target sm_80
 // H200: .target sm_90a
 // PTX:  .visible .entry scaled_kernel_0(
 
-// NVVM:     "gpu.module"() <{sym_name = "scaled"}>
+// NVVM:     "gpu.module"() <{sym_name = "scaled", targets = [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]}>
 // NVVM:     "llvm.func"() <{{.*}}sym_name = "scaled_kernel_0"
-// NVVM:     targets = [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]
-// NVVM:     "gpu.module"() <{sym_name = "summed"}>
+// NVVM:     "gpu.module"() <{sym_name = "summed", targets = [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]}>
 // NVVM-NOT: "func.func"
 // NVVM-NOT: kernel.target
+
+// Kernels are of llvm and nvvm alone.
+// READY:     "gpu.module"() <{sym_name = "scaled_kernels"
+// READY-NOT: "{{arith|scf|cf|math|vector|func|memref}}.
+// READY:     "gpu.module"() <{sym_name = "summed_kernels"
+// READY-NOT: "{{arith|scf|cf|math|vector|func|memref}}.
+// READY:     gpu.kernel
 
 func.func @scaled(%x: tensor<64x32xf16>) -> tensor<64x32xf16> {
   %y = kernel.graph_defined ins(%x) grid [4] {

@@ -48,11 +48,13 @@ UNFUSED = {
 
 NO_SIGN = {
     *(
+        "ceil",
         "clamp",
         "compare",
         "cos",
         "erf",
         "expm1",
+        "floor",
         "neg",
         "gelu",
         "layer_norm",
@@ -60,6 +62,7 @@ NO_SIGN = {
         "log1p",
         "pow",
         "rms_norm",
+        "round",
         "silu",
         "sin",
         "softcap",

@@ -14,7 +14,7 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
-from mirage_mlir.dialects.nvvm_device import is_kept_load
+from mirage_mlir.dialects.nvvm_device import is_kept_load, is_transposed_matrix
 from mirage_mlir.interpreters.gpu_simulator import (
     arithmetic,
     atomics,
@@ -230,7 +230,7 @@ class Kernel:
         ]
         self.require_aligned(device.module)
         self.parts = any(
-            (isinstance(op, PARTING) and not is_kept_load(op))
+            (isinstance(op, PARTING) and not is_kept_load(op) and not is_transposed_matrix(op))
             or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )

@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
-from mirage_mlir.dialects.nvvm_device import is_kept_load
+from mirage_mlir.dialects.nvvm_device import is_kept_in_place, is_kept_load, is_transposed_matrix
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -39,7 +39,7 @@ from mirage_mlir.interpreters.gpu_simulator.memory import run_kept_load
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
-from mirage_mlir.interpreters.gpu_simulator.warps import fragment
+from mirage_mlir.interpreters.gpu_simulator.warps import fragment, run_transpose
 
 ROWS, DEPTH = 64, 16
 
@@ -262,11 +262,18 @@ def signed(scale: WgmmaScaleInAttr) -> np.float32:
 
 def run_assembly(state: Flow, op: Operation) -> None:
     """
-    Values in registers of their own, a matmul that takes its left side from registers, or a load.
+    Values in registers of their own or in place, a matmul that takes its left side from registers,
+    a load, or a transpose.
     """
     assert isinstance(op, llvm.InlineAsmOp)
     if is_kept_load(op):
         run_kept_load(state, op)
+        return
+    if is_transposed_matrix(op):
+        run_transpose(state, op)
+        return
+    if is_kept_in_place(op):
+        state.values[op.results[0]] = state.values[op.operands[0]]
         return
     form = RegistersForm.of(op)
     if form is not None:

@@ -1,4 +1,4 @@
-"""Rules of warp-wide operations: shuffles, `ldmatrix` and `mma.sync`."""
+"""Rules of warp-wide operations: shuffles, `ldmatrix`, `movmatrix` and `mma.sync`."""
 
 import numpy as np
 from xdsl.dialects.builtin import bf16, f16
@@ -54,6 +54,14 @@ def run_load_matrices(state: Flow, op: Operation) -> None:
     pairs = np.ascontiguousarray(matrices).view(np.int32).reshape(warps, count, WARP_THREADS)
     registers = tuple(pairs[:, i].reshape(state.size) for i in range(count))
     state.values[op.res] = registers if count > 1 else registers[0]
+
+
+def run_transpose(state: Flow, op: Operation) -> None:
+    """Each lane holds two elements of a row of its warp's matrix, and gets two of a column."""
+    state.require_warps(op)
+    halves = np.ascontiguousarray(state.array(op.operands[0])).view(np.uint16)
+    matrices = halves.reshape(-1, MATRIX, MATRIX).swapaxes(1, 2)
+    state.values[op.results[0]] = np.ascontiguousarray(matrices).view(np.int32).reshape(-1)
 
 
 def fragment(state: Flow, value: SSAValue, element: MultiplicandType) -> Array:

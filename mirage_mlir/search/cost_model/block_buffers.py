@@ -10,13 +10,18 @@ from collections.abc import Container, Iterator
 
 import numpy as np
 
+from mirage_mlir.decisions.copies import (
+    are_fetched,
+    fetched_words,
+    is_realigned,
+    loop_stages,
+)
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
     producer_warps,
 )
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    copy_stages,
     may_double_buffer,
     pipeline_stages,
     side_by_side,
@@ -25,13 +30,14 @@ from mirage_mlir.layouts.layout import MMA_ROWS, WARP_THREADS
 from mirage_mlir.search.cost_model.block_threads import BlockThreads
 from mirage_mlir.search.cost_model.chains import source_of
 from mirage_mlir.search.cost_model.instantiate import Array
-from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
+from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tile_bytes import (
     RUN,
     VECTOR,
     BlockedTile,
     blocked_tile,
     boxed_tile,
+    contiguous,
     padded_bytes,
     padded_tile,
 )
@@ -62,6 +68,10 @@ class BlockBuffers(BlockThreads):
         """Those warps."""
         self.share = self._share()
         """Blocks for which each multiprocessor keeps room."""
+        self.fetched = self._fetched_words()
+        """Registers of a thread for tiles of the next iteration, which are shifted into place."""
+        self.realigned_bytes = self._realigned_bytes()
+        """Bytes of an iteration that threads shift into place."""
         self.boxes = self._boxes()
         """Copies that they start in each iteration."""
         self.staged = self._staged_bytes()
@@ -107,6 +117,43 @@ class BlockBuffers(BlockThreads):
         loads = self._loads() if self.pipelined.any() else []
         return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
 
+    def realigned(self, tensor: Input) -> Mask:
+        """Whether threads shift what they copy of a tensor, if they copy it."""
+        run, vector = contiguous(self.tiling, tensor)
+        return is_realigned(run, vector)
+
+    def _fetched_words(self) -> Array:
+        """0 also where they are too many: then threads wait for what they load."""
+        total = self.tiling.zero
+        for value, tensor in self._loads():
+            size = self.tiling.volume(value) * item_bytes(tensor.element_type)
+            total = total + self.realigned(tensor) * fetched_words(size, self.threads)
+        if not np.any(total):
+            return total
+        looped = ~self.pipelined & (self.tiling.mesh.iterations > 1)
+        return np.where(looped & are_fetched(total, self._kept() / self.threads), total, 0.0)
+
+    def _kept(self) -> Array:
+        """The elements that the loop adds up, or that its matmuls compute."""
+        total = self.tiling.zero
+        for value, edge in self.edges.items():
+            summed = edge.kind in ACCUMULATIONS
+            if summed and self.edges[edge.operands[0]].kind is Kind.MATMUL:
+                continue
+            if summed or edge.kind is Kind.MATMUL:
+                total = total + self.tiling.volume(value)
+        return total
+
+    def _realigned_bytes(self) -> Array:
+        total = self.tiling.zero
+        for value, tensor in self._loads():
+            total = total + self.realigned(tensor) * self._padded_tile(value, tensor)
+        return np.where(self.pipelined, 0.0, total)
+
+    def _all_fetched(self) -> Mask:
+        every = [self.realigned(tensor) for _, tensor in self._loads()]
+        return np.logical_and.reduce(np.broadcast_arrays(self.fetched > 0, *every), axis=0)
+
     def _staged_bytes(self) -> Array:
         """The bytes of one buffer of each tile that the loop loads."""
         loads = self._loads()
@@ -120,7 +167,7 @@ class BlockBuffers(BlockThreads):
         """
         The number of buffers of each tile that the loop loads, as `software-pipeline` chooses it.
         """
-        few = copy_stages(self.staged, self.tiling.mesh.iterations)
+        few = loop_stages(self.staged, self.tiling.mesh.iterations, self._all_fetched())
         if not self.pipelined.any():
             return few
         other = self.held + self.made

@@ -63,7 +63,8 @@ class BlockGraph:
     tiles: Mapping[str, int]
     """The extent of every axis in a tile."""
     grid: tuple[str, ...]
-    """The axes along x, y and z; the axis of the loop among them when blocks share it."""
+    """The axes along x, y and z; the axis of the loop among them when blocks share it, and
+    that of a cluster."""
     blocks: tuple[int, ...]
     """Blocks along each of them."""
     trip_counts: tuple[int, ...]
@@ -83,12 +84,14 @@ class BlockGraph:
     @property
     def across(self) -> tuple[int, ...]:
         """The grid axes along which blocks add up partial sums."""
-        shared = [a for a in self.configuration.loop if a not in self.configuration.grid]
+        own = self.configuration
+        shared = [axis for axis in (*own.loop, *own.cluster) if axis not in own.grid]
         return tuple(self.grid.index(axis) for axis in shared if axis in self.grid)
 
     def __str__(self) -> str:
         """The grid and the loop, in words for reports."""
-        shares = "".join(f" split-K {self.blocks[number]}" for number in self.across)
+        word = "of" if self.configuration.cluster else "split-K"
+        shares = "".join(f" {word} {self.blocks[number]}" for number in self.across)
         return f"{self.configuration}{shares}"
 
 
@@ -133,7 +136,7 @@ def block_graph(
     grid = sorted(configuration.grid, key=lambda axis: instance.counts[axis] <= MAX_BLOCKS_BEHIND)
     blocks = [instance.counts[axis] for axis in grid]
     if instance.shares > 1:
-        grid += configuration.loop
+        grid += (*configuration.loop, *configuration.cluster)
         blocks.append(instance.shares)
     return BlockGraph(
         operations,

@@ -95,7 +95,11 @@ class CopyTime(WorkCount):
         """The bytes that a multiprocessor has requested and not yet received."""
         # `cp.async` keeps a buffer free for what is read; a producer fills it when it is.
         free = np.where(self.resources.pipelined, 0.0, 1.0)
-        looped = self.resources.staged * np.maximum(self.resources.stages - free, 1)
+        ahead = np.maximum(self.resources.stages - free, 1)
+        shifted = self.resources.realigned_bytes
+        # One iteration's in registers; where threads wait for it, nothing half of the time.
+        waited = np.where(self.resources.fetched > 0, shifted, shifted / 2)
+        looped = (self.resources.staged - shifted) * ahead + waited
         return at_once * np.maximum(looped + self.asked_at_once, SECTOR)
 
     def _start_seconds(self) -> Array:

@@ -61,7 +61,7 @@ class CostModel(SumsAcrossBlocks):
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 producer_warps=int(resources.producers[index]),
                 multicast=resources.multicast(index),
-                warpgroups=bool(resources.matmuls) and bool(resources.grouped[index]),
+                warpgroups=resources.multiplies_in_groups(index),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),
                 l2_bytes=float(self.l2[index]),
@@ -97,6 +97,10 @@ class CostModel(SumsAcrossBlocks):
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained)
+        exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
+        # Without a loop other clusters copy while the blocks of one wait for each other.
+        waiting = waiting + np.where(looped, 0.0, exchanged / hidden)
+        exchanged = np.where(looped, exchanged, 0.0)
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
@@ -105,7 +109,6 @@ class CostModel(SumsAcrossBlocks):
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
         last = np.where(looped, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
-        exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
         after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
         combined: Arrays = {

@@ -18,6 +18,10 @@ LEAST_PIECE, ODD_PIECE = 4, 10.0
 a smaller one counts for, which a thread loads and stores: matmuls of 127 rows of odd lengths took
 100 us where the bytes take 10."""
 
+SHIFTED_PIECE = 7.0
+"""The same for a piece of 16 bytes that a thread shifts into place: ptxas makes 26 instructions of
+it. Not measured."""
+
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by
@@ -71,6 +75,10 @@ PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and what else is
 said of loops with tensor copies is read off 260 kernels of 17 programs with matmuls on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
+
+ROW_BARRIER, ROW_BARRIER_PER_BLOCK = 0.6e-6, 0.05e-6
+"""The same for a cluster without a loop: its blocks start together and load as much. An assumption:
+not fitted to anything that was timed."""
 
 WORKSPACE_BARRIER = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and

@@ -40,6 +40,10 @@ PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 PART_ROUNDS = (1, 2, 3, 4)
 """How often such blocks fill the GPU where they store results beside their parts of a sum."""
 
+MOST_HELD = 48 * 512
+"""Elements of rows that a block of a cluster has at most: as many as its threads read ahead, and so
+read once (`MAX_READ_AHEAD` in `passes/codegen/loads.py`)."""
+
 MAX_SHARED_ROUNDS = 2
 """Rounds of blocks on the whole GPU beyond which a loop is not shared: there is work for all."""
 
@@ -136,7 +140,12 @@ def _in_steps(size: int, step: int, tiles: set[int]) -> list[int]:
 
 
 def share_counts(program: Program, configuration: Configuration, target: Target) -> list[int]:
-    """Numbers of blocks that may share the loop: its axis is one more of the grid."""
+    """
+    Numbers of blocks that may share the loop, or that are a cluster: their axis is one more of the
+    grid.
+    """
+    if configuration.cluster:
+        return [count for count in SHARES if count <= target.cluster_max]
     room = len(configuration.grid) < MAX_GRID_AXES and len(configuration.loop) == 1
     if not room or configuration.loop[0] in (*program.batch, *configuration.grid):
         return [1]
@@ -197,9 +206,22 @@ def instantiate(
         choices.append([1] if single else loop_tiles(size, step, fine))
     choices = _thinned(choices, MAX_POINTS if fine else MAX_COARSE_POINTS)
     mesh = mesh_of(program, configuration, choices, shares)
+    if configuration.cluster:
+        return mesh.where(_held_by_clusters(program, configuration, mesh))
     alone = mesh.shares == 1
     crowded = mesh.blocks > MAX_SHARED_ROUNDS * target.sm_count
     return mesh.where(alone | (_shareable(program, configuration, mesh) & ~crowded))
+
+
+def _held_by_clusters(
+    program: Program, configuration: Configuration, mesh: Mesh
+) -> NDArray[np.bool_]:
+    """Where each block of a cluster has a part of its rows, and keeps it in registers."""
+    (axis,) = configuration.cluster
+    kept = mesh.tiles[axis]
+    for other in configuration.grid:
+        kept = kept * mesh.tiles[other]
+    return ((mesh.shares - 1) * mesh.tiles[axis] < program.sizes[axis]) & (kept <= MOST_HELD)
 
 
 def _rounds(program: Program, axis: str, target: Target) -> tuple[int, ...]:
@@ -255,6 +277,8 @@ def mesh_of(
     tiles: dict[str, Array] = {}
     for axis, size in program.sizes.items():
         whole = np.full(shared.size, float(size))
+        if axis in configuration.cluster:
+            whole = np.ceil(whole / shared / STEP) * STEP
         tiles[axis] = walked.get(axis, parts.get(axis, whole))
     blocks, iterations = shared, np.ones(shared.size)
     trip_counts: dict[str, Array] = {}

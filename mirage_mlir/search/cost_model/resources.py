@@ -67,6 +67,11 @@ class Resources(BlockBuffers):
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
 
+    def multiplies_in_groups(self, index: int) -> bool:
+        """For one combination whether there are matmuls, and all of them are `wgmma`."""
+        every = [np.broadcast_to(w.grouped, self.threads.shape) for w in self.matmuls.values()]
+        return bool(every) and all(bool(grouped[index]) for grouped in every)
+
     def _short(self) -> Mask:
         """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""
         sides = [self._sides(self.edges[value]) for value in self.matmuls]
@@ -78,10 +83,10 @@ class Resources(BlockBuffers):
         """The blocks that are resident on one multiprocessor; sets the `registers` of a thread."""
         target = self.tiling.target
         if self.matmuls:
-            registers = self.live + OTHERS_BESIDE_MATMULS * self.threads
+            registers = self.live + (self.fetched + OTHERS_BESIDE_MATMULS) * self.threads
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
-            registers = registers + OTHER_REGISTERS * self.threads
+            registers = registers + (self.fetched + OTHER_REGISTERS) * self.threads
         self.registers = np.ceil(registers / self.threads)
         limit = self._most_registers()
         self.registers = np.where(limit > 0, np.minimum(limit, self.registers), self.registers)

@@ -9,6 +9,8 @@ from mirage_mlir.search.cost_model.fitted import (
     EXCHANGE_RATE,
     PIPELINE_CLUSTER_BARRIER,
     PIPELINE_CLUSTER_BARRIER_PER_BLOCK,
+    ROW_BARRIER,
+    ROW_BARRIER_PER_BLOCK,
     WORKSPACE_BARRIER,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
@@ -54,4 +56,8 @@ class SumsAcrossBlocks(ComputeTime):
             PIPELINE_CLUSTER_BARRIER + PIPELINE_CLUSTER_BARRIER_PER_BLOCK * others,
             CLUSTER_BARRIER + CLUSTER_BARRIER_PER_BLOCK * others,
         )
+        # A sum of shifted exps waits for the maximum, which the blocks find together before.
+        count = 1 + bool(self.resources.shifted)
+        alone = count * (ROW_BARRIER + ROW_BARRIER_PER_BLOCK * others)
+        barriers = np.where(mesh.iterations > 1, barriers, alone)
         return waves * (barriers + read)

@@ -17,6 +17,7 @@ from mirage_mlir.search.cost_model.fitted import (
     PIPELINE_READ_AGAIN,
     READ_AGAIN,
     SECTOR,
+    SHIFTED_PIECE,
     TF32_READ,
     TF32_WORK,
 )
@@ -142,14 +143,17 @@ class WorkCount:
             traffic = np.minimum(traffic, whole * target.sm_count)
         self.l2 = self.l2 + traffic * waste
         pieces = tile / vector * iterations
+        shifted = self.resources.realigned(tensor) & self.resources.in_shared(value)
         if self.resources.in_shared(value):
             pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
+            pieces = np.where(shifted, tile / VECTOR * SHIFTED_PIECE * iterations, pieces)
         if tiling.in_loop(value):
             # Tensor copies find their addresses themselves.
             pieces = np.where(self.resources.pipelined, 0.0, pieces)
         work = self._work(value)
         work.scalar = work.scalar + pieces * PIECE_WORK
-        work.shared = work.shared + tile * iterations
+        # Both pieces that a shifted one is a part of come through L1, which is the same memory.
+        work.shared = work.shared + np.where(shifted, 3.0, 1.0) * tile * iterations
         if not tiling.in_loop(value):
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):

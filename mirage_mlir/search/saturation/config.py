@@ -18,6 +18,10 @@ over every other one of 8 no graph was found, and each axis more doubles the tim
 """
 
 
+LONGEST_ROW = 1 << 15
+"""Elements of a row up to which a single block holds it: 64 in each thread of a block with 512."""
+
+
 @dataclass(frozen=True)
 class Configuration:
     """
@@ -32,16 +36,21 @@ class Configuration:
     apart.
 
     Of the axes in `single`, which are on the grid, a block takes one index.
+
+    Of the axis in `cluster` each block of a cluster has a part. What is summed over it the blocks
+    add up, and each goes on with its own part.
     """
 
     grid: tuple[str, ...]
     loop: tuple[str, ...] = ()
     single: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         grid = ", ".join(f"{axis}=1" if axis in self.single else axis for axis in self.grid)
         loop = f" loop({', '.join(self.loop)})" if self.loop else ""
-        return f"grid({grid}){loop}"
+        cluster = f" cluster({', '.join(self.cluster)})" if self.cluster else ""
+        return f"grid({grid}){loop}{cluster}"
 
 
 def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
@@ -75,6 +84,22 @@ def one_kernel_configurations(program: Program) -> Iterator[Configuration]:
             for single, loop in product(_singles(crowded, chosen), loops):
                 carried = [axis for axis in (*grid, *loop) if axis in program.batch]
                 yield Configuration(grid, loop, (*single, *carried))
+    yield from _clusters(program, shared)
+
+
+def _clusters(program: Program, shared: Sequence[str]) -> Iterator[Configuration]:
+    """
+    Those in which a cluster holds rows that are too long for a block, and reads them once.
+
+    All other axes that outputs have are on the grid.
+    """
+    if program.open_sums or any(node.kind is Kind.MATMUL for node in program.nodes):
+        return
+    summed = {axis for node in program.nodes for axis in node.reduced}
+    for axis in shared:
+        grid = tuple(other for other in shared if other != axis)
+        if axis in summed and program.sizes[axis] > LONGEST_ROW and 0 < len(grid) < MAX_GRID_AXES:
+            yield Configuration(grid, cluster=(axis,))
 
 
 def _loops(program: Program) -> list[tuple[str, ...]]:

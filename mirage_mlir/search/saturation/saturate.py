@@ -108,7 +108,7 @@ class Saturation:
         if form not in self._resident:
             bits: dict[str, int] = {}
             for axis, free in self.algebra.forms.free(form).items():
-                if axis in self.configuration.grid:
+                if axis in (*self.configuration.grid, *self.configuration.cluster):
                     free &= ~GRID
                 if axis in self.configuration.loop:
                     free &= ~LOOP
@@ -151,6 +151,10 @@ class Saturation:
                 self._reduce(index, axis, bits)
         if value.stage is Stage.LOOP:
             self._accumulate(index)
+        for axis in self.configuration.cluster:
+            # Each block has the sum, or the maximum, of its part.
+            if self.algebra.forms.free(value.form).get(axis) == GRID:
+                self._reduce(index, axis, GRID, across=True)
 
     def _may_sum(self, axis: str) -> bool:
         """
@@ -158,14 +162,17 @@ class Saturation:
         """
         return axis not in self.configuration.grid or axis in self.algebra.program.open_sums
 
-    def _reduce(self, index: int, axis: str, bits: int) -> None:
+    def _reduce(self, index: int, axis: str, bits: int, *, across: bool = False) -> None:
+        """Sum over a tile; with `across` over the blocks of a cluster."""
         value, forms = self.graph.values[index], self.algebra.forms
         if (total := self.algebra.sum_of([value.form], axis, bits)) is not None:
-            self._add(total, value.stage, Edge(Kind.REDUCE_SUM, (index,), axis))
+            kind = Kind.ACCUMULATE_SUM if across else Kind.REDUCE_SUM
+            self._add(total, value.stage, Edge(kind, (index,), axis))
         if not self.algebra.closure.has_maximum:
             return
         if (most := self.algebra.wanted(forms.bind_max(value.form, axis, bits))) is not None:
-            self._add(most, value.stage, Edge(Kind.REDUCE_MAX, (index,), axis))
+            kind = Kind.ACCUMULATE_MAX if across else Kind.REDUCE_MAX
+            self._add(most, value.stage, Edge(kind, (index,), axis))
 
     def _accumulate(self, index: int) -> None:
         """Sum over all iterations; a value that is the same in some of them would count twice."""

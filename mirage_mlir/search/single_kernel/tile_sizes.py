@@ -67,7 +67,8 @@ class TileSizes:
 
         Only one of them may store such an output.
         """
-        if any(graph.values[goal].stage is not Stage.POST for goal in goals):
+        looped = not configuration.cluster
+        if looped and any(graph.values[goal].stage is not Stage.POST for goal in goals):
             return [1]
         return self._share_counts(configuration)
 

@@ -130,7 +130,8 @@ class Degrees:
         if len(changing) > 1 or any(degrees[group] != 1 for group in changing):
             reason = "sums products of exps whose maxima change in each iteration"
             raise UnstableError(f"{named(operation)} {reason}")
-        return self._summed(operation, degrees, self.graph.configuration.loop)
+        configuration = self.graph.configuration
+        return self._summed(operation, degrees, (*configuration.loop, *configuration.cluster))
 
 
 def _product(a: Mapping[Group, int], b: Mapping[Group, int], sign: int) -> Mapping[Group, int]:

@@ -163,7 +163,8 @@ class _Stabilizer:
             return self._centred(number, operation, shift)
         if number in self.degrees.exps:
             return self._shifted(operation, self.degrees.exps[number].group, stage)
-        at = Stage.LOOP if operation.kind in ACCUMULATIONS else stage
+        looped = operation.kind in ACCUMULATIONS and not self.graph.configuration.cluster
+        at = Stage.LOOP if looped else stage
         operands = tuple(self._copy(o, at, shifted=shifted) for o in operation.operands)
         copy = replace(operation, operands=operands, stage=stage)
         if operation.kind is Kind.ACCUMULATE_SUM:
@@ -243,9 +244,13 @@ class _Stabilizer:
         for axis in self.degrees.exps[exp].axes:
             if axis in axes:
                 axes = tuple(other for other in axes if other != axis)
-                largest = self._append(
-                    BlockOperation(Kind.REDUCE_MAX, (largest,), operation.stage, axes, axis)
-                )
+                kinds = [Kind.REDUCE_MAX]
+                if axis in self.graph.configuration.cluster:
+                    kinds.append(Kind.ACCUMULATE_MAX)
+                for kind in kinds:
+                    largest = self._append(
+                        BlockOperation(kind, (largest,), operation.stage, axes, axis)
+                    )
         return largest
 
     def _may_be_masked(self, exp: int) -> bool:

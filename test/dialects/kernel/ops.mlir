@@ -52,6 +52,12 @@ func.func @unary(%a: tensor<4x8xbf16>) {
   %sin = kernel.sin %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %cos = kernel.cos %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %cos = kernel.cos %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %floor = kernel.floor %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %floor = kernel.floor %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %ceil = kernel.ceil %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %ceil = kernel.ceil %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  // CHECK-NEXT: %round = kernel.round %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %round = kernel.round %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   %exp = kernel.exp %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   // CHECK-NEXT: %log = kernel.log %a : (tensor<4x8xbf16>) -> tensor<4x8xbf16>

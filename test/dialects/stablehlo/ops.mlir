@@ -5,12 +5,16 @@
 func.func @unary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>) {
   // CHECK: %abs = "stablehlo.abs"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %abs = "stablehlo.abs"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %ceil = "stablehlo.ceil"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %ceil = "stablehlo.ceil"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %cosine = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %cosine = "stablehlo.cosine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %exponential = "stablehlo.exponential"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %exponential = "stablehlo.exponential"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %exponential_minus_one = "stablehlo.exponential_minus_one"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %exponential_minus_one = "stablehlo.exponential_minus_one"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %floor = "stablehlo.floor"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %floor = "stablehlo.floor"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %log = "stablehlo.log"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %log = "stablehlo.log"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %log_plus_one = "stablehlo.log_plus_one"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -21,6 +25,8 @@ func.func @unary(%a: tensor<4x8xf32>, %m: tensor<4x8xi1>) {
   %negate = "stablehlo.negate"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %sign = "stablehlo.sign"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %sign = "stablehlo.sign"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: %round_nearest_even = "stablehlo.round_nearest_even"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %round_nearest_even = "stablehlo.round_nearest_even"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %rsqrt = "stablehlo.rsqrt"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // CHECK: %sine = "stablehlo.sine"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -4,7 +4,7 @@
 func.func @f(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
   %y = kernel.graph_defined ins(%x) grid [8] cluster [4] {
   ^bb0(%a: tensor<64x64xf16>):
-    // expected-error @below {{has copy "bulk", which is none of "tensor", "async", "threads"}}
+    // expected-error @below {{has copy "bulk", which is none of "tensor", "async", "threads", "realigned"}}
     %t = threadblock.load %a grid_map [0] {copy = "bulk"} : (tensor<64x64xf16>) -> !threadblock.tile<8x64xf16>
     threadblock.store %t grid_map [0] : !threadblock.tile<8x64xf16>
   } : (tensor<64x64xf16>) -> tensor<64x64xf16>

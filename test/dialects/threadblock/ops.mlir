@@ -41,6 +41,12 @@ func.func @tiles() {
   %sin = threadblock.sin %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %cos = threadblock.cos %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %cos = threadblock.cos %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %floor = threadblock.floor %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %floor = threadblock.floor %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %ceil = threadblock.ceil %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %ceil = threadblock.ceil %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  // CHECK-NEXT: %round = threadblock.round %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
+  %round = threadblock.round %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   %exp = threadblock.exp %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>
   // CHECK-NEXT: %log = threadblock.log %a : (!threadblock.tile<16x32xf16>) -> !threadblock.tile<16x32xf32>

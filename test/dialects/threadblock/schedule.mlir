@@ -29,6 +29,10 @@ func.func @schedule() {
   threadblock.issue_copies ahead 2 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.issue_copies ahead 2{{$}}
   threadblock.issue_copies ahead 2
+  // CHECK-NEXT: threadblock.store_fetched ahead 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
+  threadblock.store_fetched ahead 1 %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
+  // CHECK-NEXT: threadblock.fetch_tiles ahead 2 %a : !threadblock.tile<16x64xf32>{{$}}
+  threadblock.fetch_tiles ahead 2 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.await_tiles %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>{{$}}
   threadblock.await_tiles %a, %m : !threadblock.tile<16x64xf32>, !threadblock.tile<16x1xf32>
   // CHECK-NEXT: threadblock.await_tile %a : !threadblock.tile<16x64xf32>{{$}}

@@ -17,6 +17,12 @@ threadblock.issue_copies iteration 0 ahead 2
 // -----
 
 %x = "test.op"() : () -> !threadblock.tile<16x64xf16>
+// expected-error @+1 {{is of tiles 0 iterations ahead: 1 is the least}}
+threadblock.fetch_tiles ahead 0 %x : !threadblock.tile<16x64xf16>
+
+// -----
+
+%x = "test.op"() : () -> !threadblock.tile<16x64xf16>
 // expected-error @+1 {{starts with 3 iterations, of 2 that have buffers}}
 threadblock.fill_buffers iterations 2 at_start 3 %x : !threadblock.tile<16x64xf16>
 

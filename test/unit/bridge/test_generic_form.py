@@ -37,6 +37,12 @@ PROGRAMS = {
           func.return
         }
     """,
+    "unknown operations": """
+        func.func @f(%x : i32) -> i32 {
+          %y = "llvm.intr.smin"(%x, %x) {a.flag} : (i32, i32) -> i32
+          func.return %y : i32
+        }
+    """,
 }
 
 

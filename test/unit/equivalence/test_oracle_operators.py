@@ -47,6 +47,9 @@ OPERATORS: dict[str, tuple[str, str, Callable[[list[Array]], Array]]] = {
     "log1p": ("3x4 -> 3x4", "", lambda x: 2 * np.arctanh(x[0] / (2 + x[0]))),
     "sin": ("3x4 -> 3x4", "", lambda x: np.imag(np.exp(1j * x[0]))),
     "cos": ("3x4 -> 3x4", "", lambda x: np.real(np.exp(1j * x[0]))),
+    "floor": ("3x4 -> 3x4", "", lambda x: x[0] - np.mod(x[0], 1)),
+    "ceil": ("3x4 -> 3x4", "", lambda x: x[0] + np.mod(-x[0], 1)),
+    "round": ("3x4 -> 3x4", "", lambda x: x[0] + 0.5 - np.mod(x[0] + 0.5, 1)),
     "compare": (
         "3x4 3x1 -> 3x4",
         '{predicate = "le"}',

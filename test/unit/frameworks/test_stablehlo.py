@@ -46,6 +46,7 @@ ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
     "max_min": lambda x: np_of.maximum(x, 0.5) - np_of.minimum(x, x * x),
     "power": lambda x: np_of.power(abs(x) + 1, 1.5) + x**3 + x**2 + abs(x) ** 0.5,
     "relu6": jax.nn.relu6,
+    "rounding": lambda x: np_of.floor(x * 2) + np_of.ceil(x * 4) * np_of.round(x * 8),
     "sigmoid": jax.nn.sigmoid,
     "sign": lambda x: np_of.sign(np_of.where(abs(x) < 0.5, 0, x)),
     "silu": jax.nn.silu,

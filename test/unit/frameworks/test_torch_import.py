@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
         + torch.nn.functional.leaky_relu(x)
         + torch.nn.functional.hardswish(x)
     ),
+    "rounding": lambda torch, x: (x * 2).floor() + (x * 4).ceil() * (x * 8).round(),
     "extrema": lambda torch, x: torch.maximum(x, x * 2) - torch.minimum(x, -x),
     "sums": lambda torch, x: x.sum(-1) + x.mean(1) + x.sum() + x.mean() + x.sum((0, 1)),
     "reductions": lambda torch, x: x.amax(1) + x.amin(1) + x.max() + x.min() + x.max(1).values,

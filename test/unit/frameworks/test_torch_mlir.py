@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch_mlir_programs import PROGRAMS, inputs_of
+from torch_mlir_programs import IN_STABLEHLO, PROGRAMS, inputs_of
 
 import mirage_mlir as mi
 from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.convert_linalg_to_kernel import ConvertLinalgToKernelPass
+from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
 
 FOLDER = Path(__file__).parents[2] / "import"
 
@@ -33,6 +34,16 @@ def test_converted(name: str) -> None:
     path = FOLDER / f"torch_{name}.mlir"
     module = parse_program(path.read_text(), path.name)
     ConvertLinalgToKernelPass().apply(compiler_context(), module)
+    (function,) = functions(module)
+    (found,) = run_function(function, [each.numpy() for each in inputs_of(name)])
+    assert_close(found.astype(np.float64), name)
+
+
+@pytest.mark.parametrize("name", IN_STABLEHLO)
+def test_converted_from_stablehlo(name: str) -> None:
+    path = FOLDER / f"torch_{name}_stablehlo.mlir"
+    module = parse_program(path.read_text(), path.name)
+    ConvertStablehloToKernelPass().apply(compiler_context(), module)
     (function,) = functions(module)
     (found,) = run_function(function, [each.numpy() for each in inputs_of(name)])
     assert_close(found.astype(np.float64), name)

@@ -71,6 +71,10 @@ PROGRAMS: dict[str, Build] = {
         name: unary(lambda g, x, name=name: getattr(g, name)(x - 1.0))
         for name in ("neg", "abs", "erf", "relu", "expm1", "sin", "cos")
     },
+    **{
+        name: unary(lambda g, x, name=name: x * getattr(g, name)(3.0 * x))
+        for name in ("floor", "ceil", "round")
+    },
     "max": binary(lambda g, x, y: g.max(x, y)),
     "min": binary(lambda g, x, y: g.min(x, y)),
     "clamp": unary(lambda g, x: g.clamp(x, 0.8, 1.2)),

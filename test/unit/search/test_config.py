@@ -7,7 +7,11 @@ from search_programs import attention, rmsnorm_linear, two_products
 from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import Kind, Node, Output, Program
-from mirage_mlir.search.saturation.config import Configuration, one_kernel_configurations
+from mirage_mlir.search.saturation.config import (
+    LONGEST_ROW,
+    Configuration,
+    one_kernel_configurations,
+)
 
 
 def test_all_of_rmsnorm_linear() -> None:
@@ -47,6 +51,27 @@ def test_of_open_sums_some_may_lack_an_axis_of_the_grid() -> None:
     outputs = tuple(replace(output, partial=("j",)) for output in program.outputs)
     found = list(one_kernel_configurations(replace(program, outputs=outputs)))
     assert ("k", "j") in {configuration.grid for configuration in found}
+
+
+def test_rows_longer_than_a_block_holds_are_in_clusters() -> None:
+    for columns, clusters in ((LONGEST_ROW, []), (LONGEST_ROW + 1, [("j",)])):
+        b = ProgramBuilder()
+        x = b.input((16, columns))
+        b.output(b.binary(Kind.MUL, x, b.reduce(Kind.REDUCE_SUM, x, (1,))))
+        found = [one for one in one_kernel_configurations(resolve(b)) if one.cluster]
+        assert [one.cluster for one in found] == clusters
+        assert all(one.grid == ("i",) and not one.loop for one in found)
+
+
+def test_nothing_that_no_sum_joins_is_in_clusters() -> None:
+    """Blocks do without each other where nothing is summed, and products have loops."""
+    b = ProgramBuilder()
+    x = b.input((16, 2 * LONGEST_ROW))
+    b.output(b.binary(Kind.MUL, x, x))
+    assert not any(one.cluster for one in one_kernel_configurations(resolve(b)))
+    b = ProgramBuilder()
+    b.output(b.matmul(b.input((16, 64)), b.input((64, 2 * LONGEST_ROW))))
+    assert not any(one.cluster for one in one_kernel_configurations(resolve(b)))
 
 
 def test_two_outputs_with_one_loop() -> None:

@@ -70,6 +70,13 @@ func.func @f(%x: tensor<256x1024xf16>, %w: tensor<1024x4096xf16>) -> tensor<256x
 }
 """
 
+ODD_ROWS = """
+func.func @f(%x: tensor<127x1021xf16>, %w: tensor<1021x509xf16>) -> tensor<127x509xf16> {
+  %o = kernel.matmul %x, %w : (tensor<127x1021xf16>, tensor<1021x509xf16>) -> tensor<127x509xf16>
+  func.return %o : tensor<127x509xf16>
+}
+"""
+
 TRANSPOSED = """
 func.func @f(%x: tensor<4x512x257xf16>, %a: tensor<512x257x4xf16>, %w: tensor<4x257xf16>)
     -> tensor<512x257x771xf16> {
@@ -189,6 +196,16 @@ def test_blocks_that_share_tiles() -> None:
     (each,) = lowered(next(found(MULTICAST, "H200")), "H200")
     check_decisions(each)
     assert each.model.multicast == 2
+
+
+@pytest.mark.parametrize("target", ["H200", "A100"])
+def test_tiles_that_are_shifted(target: str) -> None:
+    """Threads keep those of the next iteration, in both alike: else there are more buffers."""
+    for candidate in islice(found(ODD_ROWS, target), 4):
+        (each,) = lowered(candidate, target)
+        check_decisions(each)
+        check_stages(each.model, each.scheduled, followed=False)
+        assert each.scheduled.copies == ("by threads (16 bytes, shifted)",)
 
 
 def test_what_does_not_fit_is_not_found() -> None:

@@ -1,0 +1,70 @@
+"""Decides how threads copy tiles whose rows start at no multiples of 16 bytes."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import Array, Mask, copy_stages
+
+WIDE_BYTES = 16
+"""Bytes of the widest piece that a thread loads at once, from an address that is a multiple."""
+
+NARROWEST_COPY = 4
+"""Bytes below which `cp.async` has no form (PTX ISA, cp.async: 4, 8 or 16)."""
+
+WINDOW_WORDS = 2 * WIDE_BYTES // 4
+"""Registers that hold a piece until it is shifted: the two aligned pieces that it is a part of."""
+
+MOST_HELD = 160
+"""Registers of a thread for pieces on their way and for sums. Of its 255 registers addresses and
+operands take the others: with 96 and 64 ptxas takes 240 of them; with 80 and 96
+it sometimes spills a few."""
+
+FETCHED_STAGES = 2
+"""Buffers of a tile that waits in registers: one is read, the other is written."""
+
+
+def is_realigned(run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
+    """
+    Whether threads load aligned pieces of 16 bytes and shift them into place.
+
+    Where `cp.async` can, it copies instead: it holds no registers.
+
+    Args:
+        run_bytes: contiguous bytes of a line of the tile.
+        piece_bytes: the widest pieces of it that are aligned in memory.
+    """
+    narrow = np.asarray(piece_bytes) < NARROWEST_COPY
+    return narrow & (np.asarray(run_bytes) % WIDE_BYTES == 0)
+
+
+def fetched_words(tile_bytes: ArrayLike, threads: ArrayLike) -> Array:
+    """Registers of a thread for its pieces of a tile of `tile_bytes`, until these are shifted."""
+    pieces = np.ceil(np.asarray(tile_bytes, np.float64) / WIDE_BYTES / np.asarray(threads))
+    return WINDOW_WORDS * pieces
+
+
+def are_fetched(words: ArrayLike, sums: ArrayLike) -> Mask:
+    """
+    Whether threads keep the tiles of the next iteration in registers while they compute.
+
+    Else they wait for what they load in each iteration.
+
+    Args:
+        words: registers of a thread for all tiles of the loop that are realigned.
+        sums: elements of a thread that the loop adds up, or that its matmuls compute.
+    """
+    words = np.asarray(words)
+    return (words > 0) & (words + np.asarray(sums) <= MOST_HELD)
+
+
+def loop_stages(iteration_bytes: ArrayLike, iterations: ArrayLike, all_fetched: ArrayLike) -> Array:
+    """
+    The pipeline stages of a loop whose tiles threads copy.
+
+    Args:
+        iteration_bytes: of the tiles of one iteration.
+        iterations: of the loop.
+        all_fetched: whether all tiles are fetched into registers an iteration ahead.
+    """
+    few = np.minimum(FETCHED_STAGES, np.asarray(iterations, np.float64))
+    return np.where(all_fetched, few, copy_stages(iteration_bytes, iterations))

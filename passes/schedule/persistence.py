@@ -1,0 +1,49 @@
+"""Which kernels with producers are persistent, and with how many blocks."""
+
+from math import prod
+
+from mirage_mlir.decisions.persistence import persistent_blocks
+from mirage_mlir.decisions.schedule import mbarrier_bytes
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.passes.analysis.buffers import is_invariant_load, is_staged, is_tensor_copy
+from mirage_mlir.passes.analysis.launch_groups import launch_of
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, summed_axes
+from mirage_mlir.passes.schedule.block_resources import iteration_bytes, other_bytes
+from mirage_mlir.passes.schedule.order import in_shared
+from mirage_mlir.targets.target import Target
+
+
+def persistent_blocks_of(graph: kernel.GraphDefinedOp, stages: int, target: Target) -> int:
+    """
+    The blocks with which a kernel that has producers is launched; 0 for one for each tile.
+
+    Args:
+        graph: a kernel with layouts.
+        stages: buffers of each tile that its loop loads.
+        target: the GPU.
+    """
+    if summed_axes(graph) or len(launch_of(graph)) > 1 or not keeps_to_pipeline(graph):
+        return 0
+    shared = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
+    cluster = prod(cluster_sizes(graph))
+    return persistent_blocks(prod(graph.grid_sizes), cluster, shared, target)
+
+
+def keeps_to_pipeline(graph: kernel.GraphDefinedOp) -> bool:
+    """
+    Whether all that is in shared memory is what producers copy, and is read by the end of the loop.
+
+    Then the release of the last iteration says that all of it may be overwritten.
+    """
+    stages = threadblock.stages(graph)
+    for op in graph.body.block.ops:
+        if is_invariant_load(op) and is_tensor_copy(op):
+            users = [use.operation for use in op.result.uses]
+            kept = any(stages[result] == Stage.POST for user in users for result in user.results)
+            if kept or any(isinstance(user, threadblock.StoreOp) for user in users):
+                return False
+        elif not is_staged(op) and not isinstance(op, threadblock.TransposeOp):
+            if any(in_shared(result) for result in op.results):
+                return False
+    return True

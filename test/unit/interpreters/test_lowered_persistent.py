@@ -1,0 +1,48 @@
+"""Persistent kernels compute each tile of the grid once, and copy the next while they store one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+import pytest
+from attention_cases import Heads, attention
+from kernel_kinds import clustered
+from lowered_kernels import check
+from lowering_cases import Linear, biased_linear, gated_mlp
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.dialects.launch import launch_of
+from mirage_mlir.passes import graph_pass
+from mirage_mlir.targets.target import H200, Target
+
+FEW = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=40 << 10)
+"""So small that a kernel of some hundred rows has more tiles than the GPU has places for."""
+
+
+@pytest.fixture(autouse=True)
+def _few_multiprocessors(monkeypatch: pytest.MonkeyPatch):
+    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
+        return FEW
+
+    monkeypatch.setattr(graph_pass, "settle_target", settled)
+
+
+DEEP = Linear(128, 192, 128, 64, 64, 32)
+"""Eight tiles, of three iterations each."""
+
+
+CASES: dict[str, tuple[Callable[[], ModuleOp], int]] = {
+    "products": (lambda: biased_linear(DEEP), 3),
+    "two products": (lambda: gated_mlp(DEEP), 3),
+    "ragged": (lambda: biased_linear(Linear(120, 184, 104, 64, 64, 32)), 3),
+    "clusters": (lambda: clustered(biased_linear(DEEP), 2, 1), 2),
+    "a tile that all iterations read": (lambda: attention(Heads(5, 64, 192, 64, 64, 64)), 3),
+}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_tiles_follow_each_other(name: str):
+    make, blocks = CASES[name]
+    kernels = check(make())
+    launches = [each for op in kernels.walk() if (each := launch_of(op))]
+    assert [prod(launch.grid) for launch in launches] == [blocks]
