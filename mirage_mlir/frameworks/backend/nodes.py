@@ -100,13 +100,21 @@ class Support:
     def __init__(self) -> None:
         self._known: dict[object, str] = {}
         self._refused: dict[Any, str] = {}
+        self._of_node: dict[Any, str] = {}
 
     def refuse(self, node: Any, why: str) -> None:
         """Leave `node` to torch."""
         self._refused[node] = why
+        # Others may depend on it.
+        self._of_node.clear()
 
     def refusal(self, node: Any) -> str:
         """Why a program cannot have `node`; empty where it can."""
+        if node not in self._of_node:
+            self._of_node[node] = self._found(node)
+        return self._of_node[node]
+
+    def _found(self, node: Any) -> str:
         if node in self._refused:
             return self._refused[node]
         if not is_call(node):
