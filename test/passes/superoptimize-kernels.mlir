@@ -36,13 +36,13 @@ func.func @two_results(%x: tensor<8x4096xf16>, %r: tensor<8x4096xf16>, %w: tenso
   func.return %h, %o : tensor<8x4096xf16>, tensor<8x6144xf16>
 }
 
-// A row that no block holds: its maximum and its sum are found by many blocks.
+// A row that no cluster holds: its maximum and its sum are found by many blocks.
 // CHECK-LABEL: func.func @long_rows
 // CHECK-COUNT-2: kernel.graph_defined
 // CHECK:         func.return
-func.func @long_rows(%x: tensor<4x70000xf32>) -> tensor<4x70000xf32> {
-  %o = kernel.softmax %x {dim = 1 : i64} : (tensor<4x70000xf32>) -> tensor<4x70000xf32>
-  func.return %o : tensor<4x70000xf32>
+func.func @long_rows(%x: tensor<4x700000xf32>) -> tensor<4x700000xf32> {
+  %o = kernel.softmax %x {dim = 1 : i64} : (tensor<4x700000xf32>) -> tensor<4x700000xf32>
+  func.return %o : tensor<4x700000xf32>
 }
 
 // Tensors put together along both dimensions of a result: kernels of their own do that, and what
