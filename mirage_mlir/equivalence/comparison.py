@@ -21,7 +21,6 @@ from mirage_mlir.equivalence.random_tests import (
     MOST_LANES,
     Outcome,
     exponential_arguments,
-    is_lowered,
 )
 from mirage_mlir.equivalence.sample import Dims, restricted, whole
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
@@ -30,6 +29,7 @@ from mirage_mlir.equivalence.witness import Witness, float_witness
 from mirage_mlir.equivalence.work import most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
+from mirage_mlir.interpreters.spelled_out import expands_sigmoid
 
 AT_ONCE = 0.25
 """Seconds for which all elements are computed, or as many labels of slabs as that allows."""
@@ -64,7 +64,7 @@ class CandidateComparison:
         self.seed = known.seed
         self.slabs = find_slabs(*self.functions)
         self.exponential = exponential_arguments(self.functions)
-        self.lowered = is_lowered(*self.functions)
+        self.expands_sigmoid = expands_sigmoid(*self.functions)
         self.accuracy = Accuracy(known, candidate, self.slabs, exponentials=bool(self.exponential))
 
     def report(self) -> EquivalenceReport:
@@ -192,12 +192,14 @@ class CandidateComparison:
         tests = self.known.random_tests(
             dims,
             exponential=self.exponential,
-            expand_sigmoid=self.lowered,
+            expand_sigmoid=self.expands_sigmoid,
             lanes=lanes,
         )
         private = None
         if self.exponential:
-            private = independent_inputs(self.reference, self.slabs, expand_sigmoid=self.lowered)
+            private = independent_inputs(
+                self.reference, self.slabs, expand_sigmoid=self.expands_sigmoid
+            )
         return tests.run(self.candidate, private)
 
     # Functions that differ in a test

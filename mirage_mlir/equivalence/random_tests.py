@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.equivalence.bounds import Bound, Evidence, bound_of
 from mirage_mlir.equivalence.inputs import DrawnResidues
 from mirage_mlir.equivalence.residue_domain import ResidueDomain, UnluckyPrime
@@ -26,6 +26,7 @@ from mirage_mlir.field.height import Height
 from mirage_mlir.field.primes import safe_primes
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import has_exponential, shape_of
+from mirage_mlir.interpreters.spelled_out import expands_sigmoid
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 
 LANES = 3
@@ -278,9 +279,9 @@ def _spread(numerators: Sequence[int], denominators: Sequence[int]) -> int:
 def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
     """The arguments on which arguments of exp depend: they need residues modulo q."""
     found: set[int] = set()
-    lowered = is_lowered(*functions)
+    expanded = expands_sigmoid(*functions)
     for function in functions:
-        pending = [value for op in function.walk() for value in _exponents(op, lowered)]
+        pending = [value for op in function.walk() for value in _exponents(op, expanded)]
         seen: set[SSAValue] = set()
         while pending:
             value = pending.pop()
@@ -299,13 +300,8 @@ def exponential_arguments(functions: Sequence[FuncOp]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _exponents(op: Operation, lowered: bool) -> Sequence[SSAValue]:
-    """The operands of which an operation computes exponentials; see `is_lowered`."""
+def _exponents(op: Operation, expanded: bool) -> Sequence[SSAValue]:
+    """The operands of which an operation computes exponentials; see `expands_sigmoid`."""
     if isinstance(op, threadblock.AccumulateOp):
         return () if op.rescale is None else (op.rescale,)
-    return op.operands[:1] if has_exponential(op, lowered) else ()
-
-
-def is_lowered(*functions: FuncOp) -> bool:
-    """Whether thread graphs spell out operators: sigmoid is 1 / (1 + exp(-x)) there."""
-    return any(isinstance(op, thread.GraphOp) for function in functions for op in function.walk())
+    return op.operands[:1] if has_exponential(op, expanded) else ()

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.frontend.logistic import join_logistic
 from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
 
 
@@ -69,6 +70,7 @@ def _copy_borrowed_results(function: FuncOp) -> None:
 
 def normalise(function: FuncOp) -> None:
     """Rewrite, in place, to operators that kernels have inside, and views by strides."""
+    join_logistic(function)
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
             _replace(op, _repetition(op))

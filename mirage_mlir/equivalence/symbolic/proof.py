@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import thread
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.equality import Equality
@@ -25,6 +24,7 @@ from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
 from mirage_mlir.equivalence.symbolic.terms import ProofWork, TooManySteps, Undecided
 from mirage_mlir.interpreters.operators import is_lowest, mnemonic
+from mirage_mlir.interpreters.spelled_out import expands_sigmoid
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,6 @@ class _Functions:
     candidate: FuncOp
     roundings: bool
 
-    @property
-    def lowered(self) -> bool:
-        """Whether a function has code of threads."""
-        functions = self.reference, self.candidate
-        return any(isinstance(op, thread.GraphOp) for f in functions for op in f.walk())
-
     def first_difference(
         self,
         left: Sequence[SSAValue],
@@ -101,7 +95,8 @@ class _Functions:
         Raises:
             Undecided: a value has no normal form.
         """
-        forms = Forms(work, expand_sigmoid=self.lowered, roundings=self.roundings)
+        expanded = expands_sigmoid(self.reference, self.candidate)
+        forms = Forms(work, expand_sigmoid=expanded, roundings=self.roundings)
         tensors = Tensors(forms)
         operators = Operators(tensors)
         block = self.reference.body.block
