@@ -8,14 +8,16 @@ import pytest
 from attention_cases import Heads, attention
 from kernel_kinds import clustered
 from lowered_kernels import check
-from lowering_cases import Linear, biased_linear, gated_mlp
+from lowering_cases import Linear, biased_linear, gated_mlp, matmul, total, transposed
+from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
+from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.passes import graph_pass
 from mirage_mlir.targets.target import H200, Target
 
-FEW = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=40 << 10)
+FEW = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
 """So small that a kernel of some hundred rows has more tiles than the GPU has places for."""
 
 
@@ -46,3 +48,25 @@ def test_tiles_follow_each_other(name: str):
     kernels = check(make())
     launches = [each for op in kernels.walk() if (each := launch_of(op))]
     assert [prod(launch.grid) for launch in launches] == [blocks]
+
+
+def with_transposed_tile(s: Linear, *, in_loop: bool) -> ModuleOp:
+    """`x @ w + c^T`, or with `c^T` added, and the rest cut off below 0, in each iteration."""
+    p = Program(s.type_of("mk"), s.type_of("kn"), s.type_of("nm"))
+    x, w, c = p.inputs
+    with p.graph(s.grid, [s.iterations]) as g:
+        tile = transposed(g, g.load(c, (s.columns, s.rows), [0, 1]))
+        value = matmul(g, s.left(g, x), s.right(g, w))
+        if in_loop:
+            value = total(g, g.add(tb.ReluOp(g.add(tb.AddOp(value, tile)))))
+        else:
+            value = g.add(tb.AddOp(total(g, value), tile))
+        s.store(g, value)
+    return p.finish(*g.results)
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+@pytest.mark.parametrize("case", [DEEP, Linear(64, 128, 128, 16, 32, 32)])
+def test_what_threads_read_is_not_copied_over(case: Linear, in_loop: bool):
+    """The producer copies a loop-invariant tile of the next tile of the grid: after all reads."""
+    check(with_transposed_tile(case, in_loop=in_loop))
