@@ -1,7 +1,7 @@
 """
 Attributes with named fields, which carry decisions of passes; all have one grammar.
 
-    <threads = 128, rotation = [8, 2], cluster_reduction>
+    <threads = 128, stages = 4, cluster_reduction>
 
 A field that is left out has its default. In IRDL, and for tools that know only MLIR's own
 attributes, such an attribute is a dictionary.
@@ -93,7 +93,7 @@ def to_facts(kind: type[F], entries: Mapping[str, Attribute]) -> F:
 
 
 def parse_facts(parser: AttrParser, kind: type[Facts]) -> Sequence[Attribute]:
-    """Read `<threads = 128, rotation = [8, 2], cluster_reduction>`, or MLIR's own `<{...}>`."""
+    """Read `<threads = 128, stages = 4, cluster_reduction>`, or MLIR's own `<{...}>`."""
 
     def optional_entry() -> tuple[str, Attribute] | None:
         if (name := parser.parse_optional_identifier()) is None:

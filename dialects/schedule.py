@@ -44,8 +44,6 @@ class Schedule(Facts):
     """Buffers of each tile that the loop loads."""
     max_registers: int = 0
     """The limit of registers per thread that gives the planned blocks per multiprocessor."""
-    rotation: tuple[int, ...] = ()
-    """Blocks of a group, and iterations by which the next group starts the loop later."""
     raster_width: int = 0
     """Blocks along the first grid axis that start before the second axis advances; 0 for all."""
     persistent_blocks: int = 0
@@ -69,9 +67,6 @@ class Schedule(Facts):
         if not 0 <= self.max_registers <= MAX_REGISTERS:
             found = self.max_registers
             raise VerifyException(f"max_registers is {found}, not 1 to {MAX_REGISTERS}")
-        if self.rotation and (len(self.rotation) != 2 or min(self.rotation) < 1):
-            numbers = list(self.rotation)
-            raise VerifyException(f"rotation is {numbers}, not a group of blocks and a step")
 
 
 @dataclass(frozen=True)

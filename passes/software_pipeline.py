@@ -72,8 +72,7 @@ class SoftwarePipelinePass(GraphPass):
     sections say what is done for one tile; fills are for the first.
 
     The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
-    in L2: bands of `raster_width` blocks, and `rotation`, by which groups of blocks start the loop
-    at different iterations.
+    in L2: bands of `raster_width` blocks.
 
     Fails on a graph without layouts, or with a schedule, and on a module for another target.
     """

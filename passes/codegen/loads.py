@@ -32,20 +32,8 @@ def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
     """The index of each loop in the iteration with the given number; the last loop is fastest."""
     sizes = ctx.graph.loop_sizes
     if len(sizes) < 2:
-        return [rotated(ctx, iteration)] * len(sizes)
+        return [iteration] * len(sizes)
     return [ctx.emit.div(iteration, sizes[1]), ctx.emit.rem(iteration, sizes[1])]
-
-
-def rotated(ctx: KernelContext, iteration: Index) -> Index:
-    """The loop's index in an iteration: blocks start apart where `software-pipeline` says so."""
-    rotation = ctx.graph.schedule.rotation
-    if not rotation:
-        return iteration
-    emit, iterations = ctx.emit, prod(ctx.graph.loop_sizes)
-    blocks, step = rotation
-    group = emit.div(emit.result(nvvm.BlockIdXOp()), blocks)
-    start = emit.rem(emit.mul(group, step), iterations)
-    return emit.rem(emit.add(iteration, start), iterations)
 
 
 def copy(

@@ -64,7 +64,6 @@ from mirage_mlir.passes.schedule.pipelined_order import (
     pipelined_loop,
     set_double_buffered,
 )
-from mirage_mlir.passes.schedule.rotation import rotate
 from mirage_mlir.passes.schedule.sections import Sections, by_stage, section_name, write_sections
 from mirage_mlir.targets.target import Target
 
@@ -99,7 +98,6 @@ class Pipelining:
         self.fence(sections)
         self.clear_padding()
         self.graph.schedule = replace(self.graph.schedule, stages=self.stages())
-        rotate(self.graph)
 
     def with_producer(self) -> Sections:
         """What producers do, and the others in each section, where those copy the loop's tiles."""

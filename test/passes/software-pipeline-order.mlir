@@ -16,18 +16,3 @@ func.func @bands(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2
   } : (tensor<2048x512xf16>, tensor<512x2048xf16>) -> tensor<2048x2048xf32>
   func.return %o : tensor<2048x2048xf32>
 }
-
-// One row of blocks: all read the same tile of %x, and groups of eight start the loop an iteration apart.
-// CHECK-LABEL: func.func @groups
-// CHECK:       grid [16] {{.*}} schedule <{{.*}}, rotation = [8, 4]> {
-func.func @groups(%x: tensor<64x512xf16>, %w: tensor<512x2048xf16>) -> tensor<64x2048xf32> {
-  %o = kernel.graph_defined ins(%x, %w) grid [16] loop [8] {
-  ^bb0(%xa: tensor<64x512xf16>, %wa: tensor<512x2048xf16>):
-    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<64x512xf16>) -> !threadblock.tile<64x64xf16>
-    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<512x2048xf16>) -> !threadblock.tile<64x128xf16>
-    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<64x128xf32>
-    %s = threadblock.accumulate %p : (!threadblock.tile<64x128xf32>) -> !threadblock.tile<64x128xf32>
-    threadblock.store %s grid_map [1] : !threadblock.tile<64x128xf32>
-  } : (tensor<64x512xf16>, tensor<512x2048xf16>) -> tensor<64x2048xf32>
-  func.return %o : tensor<64x2048xf32>
-}

@@ -97,10 +97,6 @@ class CostModel(SumsAcrossBlocks):
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained)
-        exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
-        # Without a loop other clusters copy while the blocks of one wait for each other.
-        waiting = waiting + np.where(looped, 0.0, exchanged / hidden)
-        exchanged = np.where(looped, exchanged, 0.0)
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
@@ -109,6 +105,7 @@ class CostModel(SumsAcrossBlocks):
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
         last = np.where(looped, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
+        exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
         after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
         combined: Arrays = {
@@ -139,7 +136,9 @@ class CostModel(SumsAcrossBlocks):
         # have none: loads stand behind branches, which are waited for one by one. RMSNorm of rows
         # of 2,048 took 76 us with 6 at a time, 72 with 3, and 64 with 1, 2, 4 and 8.
         uneven = ~looped & self._uneven_rows()
-        rounds = np.where((at_once > 1) & ~uneven, waves, 1.0)
+        # What clusters wait for is counted apart.
+        alone = (at_once == 1) & (self.tiling.mesh.shares == 1)
+        rounds = np.where(alone | uneven, 1.0, waves)
         return np.where(
             pipelined,
             np.where(looped, self._apart_in_loop(), PIPELINE_APART / rounds),

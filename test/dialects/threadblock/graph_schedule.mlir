@@ -3,9 +3,9 @@
 // RUN: %generic-roundtrip
 
 // CHECK-LABEL: func.func @f(
-// CHECK-NEXT: kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 1, rotation = [8, 2], raster_width = 4, cluster_reduction> memory <shared_bytes = 1024, arrival_offset = 1020, results = [-1], counters_offset = 16> {
+// CHECK-NEXT: kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 1, raster_width = 4, persistent_blocks = 2, cluster_reduction> memory <shared_bytes = 1024, arrival_offset = 1020, results = [-1], counters_offset = 16> {
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
-  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 1, rotation = [8, 2], raster_width = 4, cluster_reduction> memory <shared_bytes = 1024, arrival_offset = 1020, results = [-1], counters_offset = 16> {
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 1, raster_width = 4, persistent_blocks = 2, cluster_reduction> memory <shared_bytes = 1024, arrival_offset = 1020, results = [-1], counters_offset = 16> {
   ^bb0(%a: tensor<64xf32>):
     %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
     threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>

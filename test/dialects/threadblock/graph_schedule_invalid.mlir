@@ -86,18 +86,6 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{rotation is [8], not a group of blocks and a step}}
-  %y = kernel.graph_defined ins(%x) grid [8] schedule <rotation = [8]> {
-  ^bb0(%a: tensor<64xf32>):
-    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
-    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
-  } : (tensor<64xf32>) -> tensor<64xf32>
-  func.return %y : tensor<64xf32>
-}
-
-// -----
-
-func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error @below {{has 2 stages, but its loop 1 iterations}}
   %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stages = 2> {
   ^bb0(%a: tensor<64xf32>):

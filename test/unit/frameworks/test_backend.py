@@ -278,7 +278,7 @@ def test_layers_share_what_is_computed_of_equal_inputs(
         ]
         return [searches.FoundKernel(each) for each in kernels]
 
-    def noted(self: GraphCompiler, graph: Any, *rest: Any) -> int:
+    def noted(self: GraphCompiler, graph: Any, *rest: Any) -> Any:
         graphs.append(graph)
         return rewrite(self, graph, *rest)
 

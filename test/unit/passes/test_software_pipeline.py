@@ -154,10 +154,3 @@ def test_what_many_blocks_load_does_not_hold_copies_back() -> None:
     assert unshared_bytes(graph) == 4096 // 4 + 2 * 4096 // 2
     (refill,) = [op for op in graph.walk() if isinstance(op, RefillBuffersOp)]
     assert refill.ahead.value.data == round((128 << 10) / unshared_bytes(graph))
-
-
-@pytest.mark.parametrize(("rows", "apart"), [(16, True), (32, False)])
-def test_blocks_start_apart_where_all_read_the_same(rows: int, apart: bool) -> None:
-    """Of 12 blocks along the columns all read one left tile, or of two rows of blocks each six."""
-    graph = scheduled(cases.gated_mlp(Linear(rows, 256, 192, 16, 64, 16)), "sm_90a")
-    assert bool(graph.schedule.rotation) == apart
