@@ -28,8 +28,9 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.tile_attributes import resident_slots
 from mirage_mlir.passes.codegen.addresses import shared_place
-from mirage_mlir.passes.codegen.context import Extent, Extents, KernelContext
+from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import exp_of_difference, scaled
 
 CACHE_POLICIES = {EVICT_FIRST: 0x12F0000000000000, EVICT_LAST: 0x14F0000000000000}

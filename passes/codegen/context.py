@@ -22,23 +22,8 @@ from mirage_mlir.layouts.layout import (
 from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged, tile_of
 from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
+from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
-
-
-@dataclass(frozen=True)
-class Extent:
-    """
-    The valid elements along one dimension of a tile that may reach past its tensor's edge.
-
-    Args:
-        limit: the number of valid elements; less than 1 if there are none.
-        in_loop: whether `limit` changes from iteration to iteration.
-        empty: whether some block or iteration has no valid element.
-    """
-
-    limit: Index
-    in_loop: bool
-    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,9 +38,6 @@ class FetchedTile:
 
     words: Sequence[SSAValue]
     ahead: int
-
-
-Extents = tuple[Extent | None, ...]
 
 
 @dataclass

@@ -13,8 +13,9 @@ from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.copy_shapes import CopyShape, copy_shape
 from mirage_mlir.passes.codegen.addresses import shared_offset
-from mirage_mlir.passes.codegen.context import Extents, KernelContext
+from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition, Index
+from mirage_mlir.passes.codegen.extent import Extents
 
 MAX_COPIES, MAX_MOVES = 16, 8
 """Unrolled copies of a thread, asynchronous or through registers. The latter keep a register or two

@@ -31,8 +31,9 @@ from mirage_mlir.passes.codegen.access import (
     read_shared,
 )
 from mirage_mlir.passes.codegen.addresses import shared_offset
-from mirage_mlir.passes.codegen.context import Extents, KernelContext
+from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.extent import Extents
 from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
