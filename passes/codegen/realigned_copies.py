@@ -30,7 +30,7 @@ PIECE_WORDS = WIDEST_ACCESS // WORD
 
 
 @dataclass(frozen=True)
-class Window:
+class AlignedWindow:
     """
     A piece of a tile on its way.
 
@@ -87,13 +87,13 @@ class RealignedCopy(TileCopy):
         """Copy some pieces: all loads, then all stores."""
         self.put(numbers, self.fetch(numbers), whole)
 
-    def windows(self, numbers: Sequence[Index]) -> list[Window]:
+    def windows(self, numbers: Sequence[Index]) -> list[AlignedWindow]:
         """Those of some of this thread's pieces, which follow each other `threads` apart."""
         emit, shape, view = self.ctx.emit, self.shape, self.ctx.view(self.op)
         start: Index = view.offset
         for index, stride in zip(self.origin, view.strides, strict=True):
             start = emit.add(start, emit.mul(index, stride))
-        found: list[Window] = []
+        found: list[AlignedWindow] = []
         for line, at in self.lines_of(numbers):
             row, column = (line, at) if shape.columns else (at, line)
             sides = threadblock.shape_of(self.op.result)
@@ -101,7 +101,7 @@ class RealignedCopy(TileCopy):
             place = start
             for index, stride in zip(indices, view.strides, strict=True):
                 place = emit.add(place, emit.mul(index, stride))
-            found.append(Window(indices, row, column, place))
+            found.append(AlignedWindow(indices, row, column, place))
         return found
 
     def lines_of(self, numbers: Sequence[Index]) -> list[tuple[Index, Index]]:
@@ -198,7 +198,7 @@ class RealignedCopy(TileCopy):
         both = emit.result(arith.OrIOp(wide[0], upper))
         return emit.result(arith.TruncIOp(emit.result(arith.ShRUIOp(both, amount)), i32))
 
-    def store(self, window: Window, words: Sequence[SSAValue], plain: bool) -> None:
+    def store(self, window: AlignedWindow, words: Sequence[SSAValue], plain: bool) -> None:
         """Store one piece; unless `plain`, with zeros for the elements that do not exist."""
         emit, op = self.ctx.emit, self.op
         item = byte_width(self.element)
@@ -211,7 +211,7 @@ class RealignedCopy(TileCopy):
         emit.store(target, [self.masked(word, n, valid) for n, word in enumerate(words)])
         self.add_rest(window, target, valid)
 
-    def valid_elements(self, window: Window) -> Index:
+    def valid_elements(self, window: AlignedWindow) -> Index:
         """How many elements of a piece exist, at most all; none or a negative number if not any."""
         emit = self.ctx.emit
         run = len(window.indices) - (1 if self.shape.columns else 2)
@@ -237,7 +237,7 @@ class RealignedCopy(TileCopy):
             kept = emit.select(exists, kept, part)
         return kept
 
-    def add_rest(self, window: Window, target: SSAValue, valid: Index) -> None:
+    def add_rest(self, window: AlignedWindow, target: SSAValue, valid: Index) -> None:
         """
         Copy the elements behind the tensor's last whole piece, as far as a piece has them.
 
