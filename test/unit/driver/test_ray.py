@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from redis_process import free_port
+from sampling import EVERYTHING
 from simulated_gpus import HOLD, LOG, SECONDS, machine, without_gpu
 from tuned_programs import answers, readings, tasks, tuned, wait_until
 
@@ -154,6 +155,7 @@ def test_a_client(nodes: TwoNodes, tmp_path: Path) -> None:
     assert json.loads(done.stdout) == [["", ""], answers(tuned(Cache(tmp_path / "here")))]
 
 
+@pytest.mark.skipif(not EVERYTHING, reason="one more way to lose a process: make test-all")
 def test_a_client_server_that_is_lost(nodes: TwoNodes, tmp_path: Path) -> None:
     """What was not done has a problem; what was read is kept."""
     pytest.importorskip("grpc")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from optional_packages import package
+from sampling import EVERYTHING
 
 torch: Any = package("torch")
 
@@ -53,6 +54,7 @@ def test_a_second_process_compiles_nothing(run: Any, tmp_path: Path) -> None:
     assert run(MIRAGE_CACHE_DIR=str(tmp_path / "empty"))["asked"] == 1
 
 
+@pytest.mark.skipif(not EVERYTHING, reason="four processes that compile: make test-all")
 def test_training_is_kept(run: Any) -> None:
     """Forward and backward."""
     first, second = run("train"), run("train")
