@@ -350,3 +350,9 @@ class ConstantBase(InferredShapeOp, ABC):
         super().verify_()
         if self.value.value.data != -inf:
             verify_finite(self, value=self.value)
+
+
+def constant_value(value: SSAValue) -> float | None:
+    """What every element of `value` is, if the program says so."""
+    owner = value.owner
+    return owner.value.value.data if isinstance(owner, ConstantBase) else None

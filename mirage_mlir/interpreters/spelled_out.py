@@ -4,9 +4,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, thread
-from mirage_mlir.dialects.bases import ConstantBase
+from mirage_mlir.dialects.bases import constant_value
 
-NEGATION = "kernel.neg"
+NEGATION = kernel.ROW_OPS["neg"]
 
 
 def expands_sigmoid(*functions: FuncOp) -> bool:
@@ -25,7 +25,7 @@ def logistic_argument(value: SSAValue) -> SSAValue | None:
     if not isinstance(total, kernel.AddOp):
         return None
     for one, other in ((total.lhs, total.rhs), (total.rhs, total.lhs)):
-        if _is_one(one) and isinstance(other.owner, kernel.ExpOp):
+        if constant_value(one) == 1 and isinstance(other.owner, kernel.ExpOp):
             argument = _negated(other.owner.input)
             if argument is not None and argument.type == value.type:
                 return argument
@@ -37,9 +37,4 @@ def _negated(value: SSAValue) -> SSAValue | None:
     op = value.owner
     if isinstance(op, kernel.ScaleOp):
         return op.input if op.factor.value.data == -1 else None
-    return op.operands[0] if isinstance(op, Operation) and op.name == NEGATION else None
-
-
-def _is_one(value: SSAValue) -> bool:
-    owner = value.owner
-    return isinstance(owner, ConstantBase) and owner.value.value.data == 1
+    return op.operands[0] if isinstance(op, NEGATION) else None

@@ -4,9 +4,24 @@ from math import prod
 
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, nvvm
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
+
+BLOCK_IDS = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
+
+
+def launched_cluster(graph: kernel.GraphDefinedOp) -> list[int]:
+    """The blocks of a cluster along the three axes of a launch."""
+    return [*cluster_sizes(graph), 1, 1][:3]
+
+
+def launched_ids(emit: Emitter, graph: kernel.GraphDefinedOp) -> list[Index]:
+    """The three indices of the block in its launch."""
+    return [
+        emit.result(block()) if size > 1 else 0
+        for block, size in zip(BLOCK_IDS, launched_grid(graph), strict=True)
+    ]
 
 
 def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
@@ -14,7 +29,7 @@ def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
     blocks = graph.schedule.persistent_blocks
     if not blocks:
         return tile_grid(graph)
-    others = [*cluster_sizes(graph), 1, 1][1:3]
+    _, *others = launched_cluster(graph)
     return [blocks // prod(others), *others]
 
 

@@ -16,9 +16,8 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects.launch import KernelLaunch
+from mirage_mlir.passes.codegen.cta_rasterization import BLOCK_IDS
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
-
-BLOCK_IDS = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
 
 Kernel = tuple[llvm.FuncOp, KernelLaunch]
 """A function, which is taken apart, and its launch."""

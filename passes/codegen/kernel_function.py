@@ -46,8 +46,13 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid
-from mirage_mlir.passes.codegen.emitter import Emitter, Index
+from mirage_mlir.passes.codegen.cta_rasterization import (
+    launched_cluster,
+    launched_grid,
+    launched_ids,
+    place_in_grid,
+)
+from mirage_mlir.passes.codegen.emitter import Emitter
 from mirage_mlir.passes.codegen.loads import (
     await_previous_grid,
     iterations_of,
@@ -62,7 +67,7 @@ from mirage_mlir.passes.codegen.operations import (
     run_all,
     run_operation,
 )
-from mirage_mlir.passes.codegen.persistent_tiles import BLOCK_IDS, PersistentTiles
+from mirage_mlir.passes.codegen.persistent_tiles import PersistentTiles
 from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
@@ -111,7 +116,10 @@ class KernelFunction:
         self.grid = launched_grid(graph)
         thread_index = self.emit.result(nvvm.ThreadIdXOp())
         self.tiles = PersistentTiles(self.emit, graph) if graph.schedule.persistent_blocks else None
-        self.first_tile = self.blocks() if self.tiles is None else self.tiles.place(0)
+        if self.tiles is None:
+            self.first_tile = place_in_grid(self.emit, graph, launched_ids(self.emit, graph))
+        else:
+            self.first_tile = self.tiles.place(0)
         self.ctx = KernelContext(
             graph,
             self.emit,
@@ -127,14 +135,6 @@ class KernelFunction:
             self.ctx.partial_sums, self.ctx.counters = self.entry.args[len(self.roots) : plain]
         self.before, self.in_loop = sections[PROLOGUE], sections[MAIN_LOOP]
         self.after = sections[EPILOGUE]
-
-    def blocks(self) -> list[Index]:
-        """The block's index along each axis of the grid, where it computes one tile of it."""
-        ids: list[Index] = [
-            self.emit.result(block()) if size > 1 else 0
-            for block, size in zip(BLOCK_IDS, self.grid, strict=True)
-        ]
-        return place_in_grid(self.emit, self.graph, ids)
 
     def run(self, name: str) -> llvm.FuncOp:
         """Emit everything."""
@@ -312,7 +312,7 @@ class KernelFunction:
         elif self.is_pipelined:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
-        cluster = [*cluster_sizes(graph), 1, 1][:3]
+        cluster = launched_cluster(graph)
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
         notes = [self.argument_attributes(root) for root in self.roots]

@@ -2,12 +2,14 @@
 
 from math import prod
 
-from mirage_mlir.dialects import kernel, nvvm
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
-from mirage_mlir.passes.codegen.cta_rasterization import launched_grid, place_in_grid, tile_grid
+from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.codegen.cta_rasterization import (
+    launched_cluster,
+    launched_ids,
+    place_in_grid,
+    tile_grid,
+)
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
-
-BLOCK_IDS = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
 
 
 class PersistentTiles:
@@ -20,12 +22,9 @@ class PersistentTiles:
     def __init__(self, emit: Emitter, graph: kernel.GraphDefinedOp) -> None:
         self.emit = emit
         self.graph = graph
-        self.cluster = [*cluster_sizes(graph), 1, 1][:3]
+        self.cluster = launched_cluster(graph)
         self.clusters = graph.schedule.persistent_blocks // prod(self.cluster)
-        x, *others = (
-            emit.result(block()) if size > 1 else 0
-            for block, size in zip(BLOCK_IDS, launched_grid(graph), strict=True)
-        )
+        x, *others = launched_ids(emit, graph)
         self.first = emit.div(x, self.cluster[0])
         self.inside: list[Index] = [emit.rem(x, self.cluster[0]), *others]
 

@@ -10,8 +10,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.bases import constant_value
 from mirage_mlir.interpreters.spelled_out import logistic_argument
-from mirage_mlir.passes.patterns.canonical import constant_value
 
 
 def join_logistic(function: FuncOp) -> None:

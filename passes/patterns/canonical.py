@@ -13,9 +13,9 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.bases import (
     BinaryBase,
     CastBase,
-    ConstantBase,
     PowBase,
     ScaleBase,
+    constant_value,
     shape_of,
 )
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
@@ -38,12 +38,6 @@ def element_type_of(value: SSAValue) -> Attribute:
     if isinstance(value.type, threadblock.TileType):
         return value.type.element_type
     return kernel.tensor_type(value).element_type
-
-
-def constant_value(value: SSAValue) -> float | None:
-    """What every element of `value` is, if the program says so."""
-    owner = value.owner
-    return owner.value.value.data if isinstance(owner, ConstantBase) else None
 
 
 class DropNeutralConstant(RewritePattern):

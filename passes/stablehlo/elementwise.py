@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.bases import constant_value
 from mirage_mlir.dialects.common import FloatType
-from mirage_mlir.passes.patterns.canonical import constant_value
 from mirage_mlir.passes.stablehlo import booleans
 from mirage_mlir.passes.stablehlo.booleans import connective, scalar_to
 from mirage_mlir.passes.stablehlo.folding import fold, rounded
