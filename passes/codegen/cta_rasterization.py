@@ -43,12 +43,26 @@ def tile_grid(graph: kernel.GraphDefinedOp) -> list[int]:
 
 
 def require_launchable(graph: kernel.GraphDefinedOp) -> None:
-    """Fail where an axis of the grid has more blocks than a launch takes."""
+    """Fail where an axis has more blocks than a launch takes, or no kernel can be persistent so."""
+    require_persistable(graph)
     limits = (MAX_BLOCKS, MAX_BLOCKS_BEHIND, MAX_BLOCKS_BEHIND)
     for axis, (blocks, most) in enumerate(zip(launched_grid(graph), limits, strict=True)):
         if blocks > most:
             message = f"has {blocks} blocks along grid axis {axis}, of which a launch takes {most}"
             fail(graph, message, note=f"the first axis may have {MAX_BLOCKS}")
+
+
+def require_persistable(graph: kernel.GraphDefinedOp) -> None:
+    """Fail where `persistent_blocks` is of a kernel without producers, or no number of clusters."""
+    blocks, cluster = graph.schedule.persistent_blocks, prod(launched_cluster(graph))
+    if not blocks:
+        return
+    if not graph.schedule.producer_warps:
+        fail(graph, "has persistent_blocks, and no producer_warps that copy for the next tiles")
+    tiles = prod(graph.grid_sizes)
+    if blocks % cluster or blocks > tiles:
+        wanted = f"a multiple of {cluster}, the blocks of a cluster, up to the {tiles} of its grid"
+        fail(graph, f"has {blocks} persistent_blocks, not {wanted}")
 
 
 def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
