@@ -238,8 +238,8 @@ class LowerToNvvmPass(TargetPass):
 
     Fails on operators outside a kernel, on what else is beside kernels in one function, on results
     that no kernel writes, on clusters for a chip that has none, on grids with more blocks along an
-    axis than a launch takes, on a module for another target, and at a function that a search found
-    and nobody verified (`kernel.implements`).
+    axis than a launch takes, on persistent blocks that no kernel can have, on a module for another
+    target, and at a function that a search found and nobody verified (`kernel.implements`).
     """
 
     name = "lower-to-nvvm"
