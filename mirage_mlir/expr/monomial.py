@@ -47,6 +47,9 @@ class HeadTable:
         self.reducible: set[int] = set()
         """Heads whose powers or products may have to be rewritten (see `reduction.py`)."""
         self._ids: dict[Head, int] = {}
+        self._monomials: dict[object, Monomial] = {}
+        self._groups: dict[tuple[Factor, ...], tuple[Factor, ...]] = {}
+        """What was named before: most products of a search are met several times."""
 
     def intern(self, head: Head) -> int:
         """The id of a head, which is given to it when it is first seen."""
@@ -121,14 +124,21 @@ class HeadTable:
 
     def canonical(self, factors: Iterable[Factor], masks: Mapping[str, int]) -> Monomial:
         """The monomial of some factors: powers collected, bound variables named canonically."""
-        kept = _collected(factors)
-        sorted_masks = tuple(sorted((axis, bits) for axis, bits in masks.items() if bits))
-        bound = self.bound(kept)
+        given = tuple(factors)
+        key = (given, tuple(masks.items()))
+        if (known := self._monomials.get(key)) is None:
+            sorted_masks = tuple(sorted((axis, bits) for axis, bits in masks.items() if bits))
+            named = tuple(sorted(self._named(_collected(given))))
+            known = self._monomials[key] = Monomial(named, sorted_masks)
+        return known
+
+    def _named(self, factors: Sequence[Factor]) -> Sequence[Factor]:
+        """The same with bound variables named canonically."""
+        bound = self.bound(factors)
         if all(len(variables) == 1 for variables in bound.values()):
             names = {(axis, v): 1 for axis, found in bound.items() for v in found if v != 1}
-            named = [self.renamed(f, names) for f in kept] if names else kept
-            return Monomial(tuple(sorted(named)), sorted_masks)
-        outside, groups = self.components(kept)
+            return [self.renamed(f, names) for f in factors] if names else factors
+        outside, groups = self.components(factors)
         taken: dict[str, int] = {}
         for group in sorted(self._canonical_group(group) for group in groups):
             local = self.bound(group)
@@ -136,10 +146,15 @@ class HeadTable:
             outside += (self.renamed(f, names) for f in group)
             for axis, variables in local.items():
                 taken[axis] = taken.get(axis, 0) + len(variables)
-        return Monomial(tuple(sorted(outside)), sorted_masks)
+        return outside
 
-    def _canonical_group(self, factors: Sequence[Factor]) -> tuple[Factor, ...]:
+    def _canonical_group(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
         """Factors that sums tie together, their variables named 1 and up: the least such naming."""
+        if (known := self._groups.get(factors)) is None:
+            known = self._groups[factors] = self._least_naming(factors)
+        return known
+
+    def _least_naming(self, factors: Sequence[Factor]) -> tuple[Factor, ...]:
         bound = self.bound(factors)
         axes = sorted(bound)
         orders = [islice(self._orders(factors, a, bound[a]), MOST_RENAMINGS) for a in axes]

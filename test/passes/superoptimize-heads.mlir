@@ -4,7 +4,7 @@
 //
 // RUN: mirage-opt %s --superoptimize --explain 2>&1 >%t | filecheck %s
 // RUN: filecheck %s --check-prefix=GRAPH < %t
-// RUN: mirage-opt %s --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=RUNS
+// RUN: mirage-opt %t --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=RUNS
 
 // CHECK: @halves for sm_90a: 1 kernel
 // CHECK: copies: TMA

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sampling import EVERYTHING
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin
@@ -12,6 +13,7 @@ from xdsl.dialects.func import Func, FuncOp
 from xdsl.dialects.math import Math
 from xdsl.parser import Parser
 
+from mirage_mlir.api import graph
 from mirage_mlir.dialects.kernel import Kernel
 from mirage_mlir.dialects.thread import Thread
 from mirage_mlir.dialects.threadblock import Threadblock
@@ -44,3 +46,14 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     base = tmp_path_factory.getbasetemp()
     run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     monkeypatch.setenv("MIRAGE_CACHE_DIR", str(Path(run) / "shared-cache"))
+
+
+@pytest.fixture
+def one_chip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Python that does not say what to compile for compiles for one chip, as where there is a GPU.
+
+    For tests that do not look at chips: with two, every program is searched and compiled twice.
+    """
+    if not EVERYTHING:
+        monkeypatch.setattr(graph, "DEFAULT_CHIPS", ("sm_90a",))
