@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from mirage_mlir.garbage import seldom_collected
+
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a program that SIGINT or SIGPIPE ended."""
@@ -49,7 +51,8 @@ def run_command(
             if "--version" in words:
                 sys.stdout.write(_version(name))
                 return 0
-            return run(words)
+            with seldom_collected():
+                return run(words)
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:

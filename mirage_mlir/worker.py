@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
 
+from mirage_mlir.garbage import seldom_collected
+
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 ItemT = TypeVar("ItemT")
@@ -193,7 +195,8 @@ def _main() -> None:
     os.dup2(2, 1)
     # Ctrl-C on a terminal is for whoever asks: they end this process, or wait for an answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve(sys.stdin.buffer, answers)
+    with seldom_collected():
+        serve(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

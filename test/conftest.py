@@ -3,6 +3,7 @@
 import gc
 import os
 
+import pytest
 from hypothesis import settings
 from sampling import EVERYTHING
 
@@ -15,11 +16,18 @@ os.environ["MIRAGE_CACHE_DIR"] = "off"
 os.environ.update(dict.fromkeys(THREADS, "1"))
 
 # Modules refer to themselves in circles, and searches make millions of small values: a worker
-# would spend a sixth of its time on looking for garbage among what it keeps.
-gc.set_threshold(100_000, 20, 20)
+# would spend a sixth of its time on looking for garbage among what it keeps. A million of them
+# takes some 200 MB.
+gc.set_threshold(1_000_000, 20, 20)
 
 # A time limit for each example would make tests fail on a busy machine.
 # The same examples in every run, fewer than usual; campaigns in `benchmarks` draw new ones.
 EXAMPLES = 100 if EVERYTHING else 20
 settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("mirage")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was imported stays: nobody need look for garbage there."""
+    gc.collect()
+    gc.freeze()

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 
 LAYERS = [
     [
-        *("diagnostics", "effort", "interruption", "names", "progress", "suggestions"),
+        *("diagnostics", "effort", "garbage", "interruption", "names", "progress", "suggestions"),
         *("worker", "lanes"),
         *("float_formats", "shapes", "layouts", "targets", "decisions"),
         *("expr", "field", "operators", "search"),
@@ -33,7 +33,7 @@ LAYERS = [
 """Lowest first. An import inside a function may look up (a registry entry, a canonicalizer)."""
 
 WITHOUT_IR = [
-    *("effort", "interruption", "lanes", "names", "progress", "suggestions", "worker"),
+    *("effort", "garbage", "interruption", "lanes", "names", "progress", "suggestions", "worker"),
     *("float_formats", "shapes", "layouts", "targets", "decisions"),
     *("expr", "field", "operators", "search"),
 ]

@@ -131,7 +131,7 @@ def prepare() -> None:
     gc.collect()
     gc.freeze()
     # A command ends soon; until then it need not look for garbage every 700 values.
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(1_000_000, 20, 20)
 
 
 def main() -> None:

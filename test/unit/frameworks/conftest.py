@@ -2,6 +2,7 @@
 """For tests of `torch.compile`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,20 @@ from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.dialects import kernel
 from mirage_mlir.runtime.artifact import MODELLED, TensorSpec, row_major
 from mirage_mlir.runtime.element_types import ElementType
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process of a run has the tests of this folder: others need not load the frameworks."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("frameworks"))
+
+
+@pytest.fixture(autouse=True)
+def _for_one_chip(one_chip: None) -> None:
+    """What is compiled for is said where it matters."""
 
 
 @pytest.fixture
