@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirage_mlir.interpreters.domain import ElementType
-from mirage_mlir.interpreters.float_domain import FloatDomain, round_to, round_to_bfloat16
+from mirage_mlir.interpreters.float_domain import (
+    FITS_IN_CACHE,
+    FloatDomain,
+    round_to,
+    round_to_bfloat16,
+    round_to_float16,
+)
 
 
 @given(st.lists(st.floats(width=32), min_size=1))
@@ -33,6 +39,25 @@ def test_bfloat16_ties_to_even_and_overflow() -> None:
     x = np.array([1 + 2**-8, 1 + 3 * 2**-8, 3.4e38, np.inf, -np.inf], np.float32)
     expected = [1.0, 1 + 2**-6, np.inf, np.inf, -np.inf]
     assert round_to_bfloat16(x).tolist() == expected
+
+
+def test_float16_is_what_numpy_rounds_to() -> None:
+    """All numbers of f16, those in the middle of two, and their neighbours; and what is none."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    exact = np.unique(halves[np.isfinite(halves)].astype(np.float32))
+    middles = (exact[1:] + exact[:-1]) / 2
+    near = [np.nextafter(x, np.float32(to)) for x in (exact, middles) for to in (-np.inf, np.inf)]
+    others = np.array([65520, -65520, 1e30, 1e-45, -1e-45, -0.0, np.inf, -np.inf, np.nan], "f4")
+    x = np.concatenate([exact, middles, *near, others]).astype(np.float32)
+    assert x.size > FITS_IN_CACHE
+    with np.errstate(over="ignore"):
+        wanted = x.astype(np.float16).astype(np.float32)
+    rounded = round_to_float16(x)
+    assert np.array_equal(rounded, wanted, equal_nan=True)
+    assert np.array_equal(np.signbit(rounded), np.signbit(wanted))
+    backwards = round_to_float16(x[::-1])
+    assert np.array_equal(backwards[::-1], wanted, equal_nan=True)
+    assert round_to_float16(x[:1].reshape(())).shape == ()
 
 
 ROUNDED: list[tuple[ElementType, float]] = [
