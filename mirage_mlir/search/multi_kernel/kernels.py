@@ -18,6 +18,7 @@ from mirage_mlir.search.cost_model.bounds import (
     least_seconds,
     least_seconds_of_any,
 )
+from mirage_mlir.search.multi_kernel.joint_launches import joint_seconds
 from mirage_mlir.search.multi_kernel.kernel_plan import (
     KEPT,
     BestPlans,
@@ -284,5 +285,6 @@ def search_kernels(
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     for plan in best:
         found += planner.refined(plan)
-    found.sort(key=lambda plan: plan.seconds)
-    return spread(found, limits.candidates, str, lambda plan: plan.seconds)
+    timed = sorted(((joint_seconds(plan, target), plan) for plan in found), key=lambda one: one[0])
+    kept = spread(timed, limits.candidates, lambda one: str(one[1]), lambda one: one[0])
+    return [plan for _, plan in kept]

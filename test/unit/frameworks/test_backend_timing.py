@@ -50,7 +50,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, exact_program: Any) -> Callable[...,
             return times
 
         monkeypatch.setattr(graphs, "times_of", given)
-        compiler = GraphCompiler(search, target_named("H200"), timed=True)
+        compiler = GraphCompiler(search, target_named("H200"), timed_from=0.0)
         compiler.rewrite(traced((8, 16), (16, 8)))
         (part,) = compiler.explanation.parts
         return part
