@@ -175,12 +175,11 @@ class KernelSearches:
         return plans
 
     def _sharing_launches(self, plan: KernelPlan) -> list[KernelPlan]:
-        """The plan with kernels whose blocks are alike, where that is faster."""
+        """The plan with kernels whose blocks are alike, where that may be faster."""
         choices: list[list[PlanKernel]] = [[kernel] for kernel in plan.kernels]
         for number in chain.from_iterable(side_by_side(plan, self.target)):
             choices[number] += self._varied(plan.kernels[number])
-        other = fitting_each_other(plan, choices, self.target)
-        return [] if other is None else [other]
+        return fitting_each_other(plan, choices, self.target)
 
     def _varied(self, kernel: PlanKernel) -> list[PlanKernel]:
         """The kernel with blocks of other kinds, the fastest first, which may be slower alone."""
