@@ -97,7 +97,13 @@ class DropUnusedInputs(RewritePattern):
         body = op.detach_region(op.body)
         types = [result.type for result in op.outputs]
         graph = kernel.GraphDefinedOp(
-            used, op.grid_sizes, op.loop_sizes, types, body, op.cluster_sizes
+            used,
+            op.grid_sizes,
+            op.loop_sizes,
+            types,
+            body,
+            op.cluster_sizes,
+            cyclic=op.is_cyclic,
         )
         graph.attributes.update(op.attributes)
         rewriter.replace(op, graph)
