@@ -145,9 +145,9 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from mirage_mlir.passes.patterns.kernel import DropUnusedInputs
+        from mirage_mlir.passes.patterns.kernel import DropIdleCyclic, DropUnusedInputs
 
-        return (DropUnusedInputs(),)
+        return (DropUnusedInputs(), DropIdleCyclic())
 
     def verify_(self) -> None:
         from mirage_mlir.dialects.graph_rules import verify_graph

@@ -213,9 +213,9 @@ class _Walk:
         loop: Sequence[int],
         what: str = "",
     ) -> tuple[Extent, ...]:
-        """How the maps of a load or store cut its tensor of `shape`, which an error calls `what`."""
+        """How a load or store cuts its tensor of `shape`, which an error calls `what`."""
         grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
-        self.shares_a_dim |= bool({*grid_map} & {*loop_map} - {REPLICATED})
+        self.shares_a_dim |= threadblock.is_cut_twice(op)
         grid, cyclic = self.graph.grid_sizes, self.graph.is_cyclic
         try:
             return cut(shape, tile, grid, grid_map, loop, loop_map, cyclic=cyclic)

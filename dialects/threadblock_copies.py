@@ -29,6 +29,7 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr
+from mirage_mlir.shapes.tile_extents import REPLICATED
 
 TENSOR_COPY = "tensor"
 """The `copy` of a load by TMA."""
@@ -182,3 +183,8 @@ class StoreOp(IRDLOperation):
     def in_loop(self) -> bool:
         """Whether every iteration stores a tile."""
         return bool(self.loop_map.get_values())
+
+
+def is_cut_twice(op: LoadOp | StoreOp) -> bool:
+    """Whether a grid axis and a loop cut the same dimension of the tensor."""
+    return bool({*op.grid_map.get_values()} & {*op.loop_map.get_values()} - {REPLICATED})

@@ -2,7 +2,7 @@
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.passes.patterns.canonical import SHARED, Table, patterns_for, replace_by_value
 
 
@@ -107,6 +107,18 @@ class DropUnusedInputs(RewritePattern):
         )
         graph.attributes.update(op.attributes)
         rewriter.replace(op, graph)
+
+
+class DropIdleCyclic(RewritePattern):
+    """Blocks take turns only with the tiles of what a loop cuts, too."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.GraphDefinedOp, rewriter: PatternRewriter) -> None:
+        accesses = (threadblock.LoadOp, threadblock.StoreOp)
+        found = [each for each in op.body.block.ops if isinstance(each, accesses)]
+        if op.is_cyclic and not any(map(threadblock.is_cut_twice, found)):
+            op.cyclic = None
+            rewriter.notify_op_modified(op)
 
 
 KERNEL: Table = (
