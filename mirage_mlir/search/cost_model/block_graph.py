@@ -96,7 +96,9 @@ class BlockGraph:
         Tiles side by side are then read at one time. On an H200 that took 3 % off the gradient of
         RMSNorm (32768 rows of 4096 f16, 263 blocks): 212.9 us instead of 219.4.
         """
-        return not set(self.configuration.grid).isdisjoint(self.configuration.loop)
+        walked = zip(self.configuration.loop, self.trip_counts, strict=True)
+        shared = [axis for axis, trips in walked if trips > 1 and axis in self.configuration.grid]
+        return any(self.counts[axis] > 1 for axis in shared)
 
     def __str__(self) -> str:
         """The grid and the loop, in words for reports."""
