@@ -103,6 +103,14 @@ def clustered(module: ModuleOp, *cluster: int) -> ModuleOp:
     return module
 
 
+def in_turns(module: ModuleOp) -> ModuleOp:
+    """The same with cyclic graphs, where loops cut what the grid does."""
+    for graph in graphs_of(module):
+        loads = [op for op in graph.body.block.ops if isinstance(op, tb.LoadOp)]
+        graph.cyclic = UnitAttr() if any(map(tb.is_cut_twice, loads)) else None
+    return module
+
+
 MATMULS = {
     "product_of_threads": rows(partial(matmul_of_threads, 256, 192, 64, 64)),
     "product_of_threads_primes": rows(partial(matmul_of_threads, 257, 191, 64, 64)),
@@ -324,6 +332,13 @@ ROWS = {
     "rows_stored_in_a_loop_ragged": rows(
         partial(tiles.rows_and_sums, 61, 64, 3, 4, "f32"), FOLLOWS
     ),
+    "rows_in_turns": rows(
+        lambda: in_turns(tiles.row_gradients(1024, 512, 32, 1, "f16")), TENSOR_COPY
+    ),
+    "rows_in_turns_ragged": rows(
+        lambda: in_turns(tiles.row_gradients(1003, 256, 66, 2, "bf16")), TENSOR_COPY
+    ),
+    "rows_in_turns_few": rows(lambda: in_turns(tiles.row_gradients(7, 67, 12, 1, "f32")), FOLLOWS),
     "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
     "joined_product": Kind(partial(tiles.joined_matmul, 16, (40, 24), 32, 2), (MATMUL,)),
     "chain_of_kernels": Kind(partial(tiles.chain, 16, 64, 32, "f16"), (FOLLOWS,)),

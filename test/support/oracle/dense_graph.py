@@ -125,14 +125,7 @@ class _Graph:
             for op in self.before:
                 self._step(op, block, (), state.tiles)
             for iteration in product(*map(range, self.loop)):
-                tiles = dict(state.tiles)
-                for op in self.looped:
-                    if op.name == "threadblock.accumulate":
-                        _add(state, op, tiles)
-                    elif op.name == "threadblock.store":
-                        self._store(op, block, iteration, tiles)
-                    else:
-                        self._step(op, block, iteration, tiles)
+                self._iterate(block, iteration, state)
         for op in self.after:
             if op.name == "threadblock.accumulate":
                 self._finish(op)
@@ -143,6 +136,16 @@ class _Graph:
                 for state in self.blocks.values():
                     _compute(op, state.tiles)
         return [*self.results.values()]
+
+    def _iterate(self, block: Index, iteration: Index, state: _BlockState) -> None:
+        tiles = dict(state.tiles)
+        for op in self.looped:
+            if op.name == "threadblock.accumulate":
+                _add(state, op, tiles)
+            elif op.name == "threadblock.store":
+                self._store(op, block, iteration, tiles)
+            else:
+                self._step(op, block, iteration, tiles)
 
     def _step(self, op: Operation, block: Index, iteration: Index, tiles: Tiles) -> None:
         if op.name == "threadblock.load":
