@@ -79,8 +79,8 @@ class TileCut:
         if not self.cyclic:
             return max(0, min(self.width, size - block * self.width))
         whole, ragged = divmod(size, self.tile)
-        turns, last = divmod(whole, self.blocks)
-        return (turns + (block < last)) * self.tile + (ragged if block == last else 0)
+        steps, last = divmod(whole, self.blocks)
+        return (steps + (block < last)) * self.tile + (ragged if block == last else 0)
 
     def _owners(self, numbers: Index) -> tuple[Index, Index]:
         """Which of its tiles the owners have at tile numbers, and the owners."""

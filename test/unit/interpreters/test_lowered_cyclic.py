@@ -11,7 +11,7 @@ import lowering_tiles as tiles
 import numpy as np
 import pytest
 from attention_cases import Heads
-from kernel_kinds import in_turns
+from kernel_kinds import cyclic
 from lowered_kernels import check, graphs_of, lower
 from lowering_cases import Linear
 from small_graphs import Program
@@ -41,12 +41,12 @@ TARGETS = pytest.mark.parametrize("target", ["H200", "A100"])
 def test_row_gradients(
     rows: int, columns: int, blocks: int, step: int, element: str, target: str
 ) -> None:
-    check(in_turns(tiles.row_gradients(rows, columns, blocks, step, element)), target=target)
+    check(cyclic(tiles.row_gradients(rows, columns, blocks, step, element)), target=target)
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4])
 def test_stages(stages: int) -> None:
-    check(in_turns(tiles.row_gradients(59, 64, 3, 2, "f16")), stages=stages)
+    check(cyclic(tiles.row_gradients(59, 64, 3, 2, "f16")), stages=stages)
 
 
 CASES: dict[str, Callable[[], ModuleOp]] = {
@@ -64,7 +64,7 @@ CASES: dict[str, Callable[[], ModuleOp]] = {
 @TARGETS
 @pytest.mark.parametrize("name", list(CASES))
 def test_kernels(name: str, target: str) -> None:
-    module = in_turns(CASES[name]())
+    module = cyclic(CASES[name]())
     assert any(graph.is_cyclic for graph in graphs_of(module))
     check(module, target=target)
 
@@ -85,7 +85,7 @@ def test_maxima_of_tiles_that_are_empty(columns: int, target: str) -> None:
 
 def test_parts_are_those_of_the_blocks() -> None:
     """Block b of 3 sums up the columns of tiles b, 3 + b and 6 + b."""
-    module = in_turns(tiles.grid_and_loop(36, 3, 3, 4, "sum"))
+    module = cyclic(tiles.grid_and_loop(36, 3, 3, 4, "sum"))
     x = np.arange(8 * 36, dtype=np.float32).reshape(8, 36)
     (found,) = run_kernels(lower(module), [x])
     wanted = x.reshape(8, 3, 3, 4).sum(1).reshape(8, 12)
@@ -100,6 +100,6 @@ def test_persistent_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         return few
 
     monkeypatch.setattr(graph_pass, "settle_target", settled)
-    module = in_turns(linear.partial_products(Linear(64, 1000, 128, 64, 64, 32), 4))
+    module = cyclic(linear.partial_products(Linear(64, 1000, 128, 64, 64, 32), 4))
     launches = [each for op in check(module).walk() if (each := launch_of(op))]
     assert [prod(launch.grid) for launch in launches] == [3]
