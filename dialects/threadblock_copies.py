@@ -56,7 +56,8 @@ class LoadOp(IRDLOperation):
 
     `grid_map` and `loop_map` have the dimension that each grid axis and each loop cuts, -1 (`_` in
     the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
-    part. A tile with a loop map of `_` alone is loaded once, before the loop.
+    part, or, in a graph that is cyclic, the blocks take turns with the tiles. A tile with a loop
+    map of `_` alone is loaded once, before the loop.
 
     The lowering decides how it is copied: with `copy = "tensor"` one thread starts tensor copies,
     box by box; with "async" and "threads" all threads copy pieces, by `cp.async` or through
