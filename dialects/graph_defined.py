@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
@@ -42,6 +43,11 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     `memory` and `overlap` are decisions of the passes of the lowering. The block arguments are the
     inputs; `threadblock.store` number i writes result i.
 
+    Where a grid axis of G blocks and loops with F iterations in all cut the same dimension of a
+    tensor, block b has tile number b * F + i in iteration i: tiles that follow each other (block
+    distribution). With `cyclic` it has tile number i * G + b, in all loads and stores of the graph:
+    the blocks take turns (cyclic distribution), and what they read at one time lies side by side.
+
         %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
         ^bb0(%a: tensor<64x64xf16>):
           ...
@@ -54,6 +60,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     grid = prop_def(I64ArrayConstr)
     cluster = opt_prop_def(I64ArrayConstr)
     loop = opt_prop_def(I64ArrayConstr)
+    cyclic = opt_prop_def(UnitAttr)
     schedule_attr = opt_prop_def(ScheduleAttr, prop_name="schedule")
     memory_attr = opt_prop_def(MemoryAttr, prop_name="memory")
     overlap_attr = opt_prop_def(OverlapAttr, prop_name="overlap")
@@ -63,7 +70,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
     assembly_format = (
         "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
-        "(`schedule` $schedule^)? (`memory` $memory^)? (`overlap` $overlap^)? "
+        "(`cyclic` $cyclic^)? (`schedule` $schedule^)? (`memory` $memory^)? (`overlap` $overlap^)? "
         "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
     )
 
@@ -75,12 +82,16 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         result_types: Sequence[Attribute],
         body: Region,
         cluster: Sequence[int] = (),
+        *,
+        cyclic: bool = False,
     ):
         properties: dict[str, Attribute] = {"grid": i64_array(grid)}
         if loop:
             properties["loop"] = i64_array(loop)
         if cluster:
             properties["cluster"] = i64_array(cluster)
+        if cyclic:
+            properties["cyclic"] = UnitAttr()
         super().__init__(
             operands=[inputs], properties=properties, result_types=[result_types], regions=[body]
         )
@@ -99,6 +110,11 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     def loop_sizes(self) -> tuple[int, ...]:
         """The iterations of each loop, outermost first; empty without a loop."""
         return () if self.loop is None else self.loop.get_values()
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether blocks take turns with the tiles of a dimension that loops cut, too."""
+        return self.cyclic is not None
 
     @property
     def schedule(self) -> Schedule:
@@ -129,9 +145,9 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from mirage_mlir.passes.patterns.kernel import DropUnusedInputs
+        from mirage_mlir.passes.patterns.kernel import DropIdleCyclic, DropUnusedInputs
 
-        return (DropUnusedInputs(),)
+        return (DropUnusedInputs(), DropIdleCyclic())
 
     def verify_(self) -> None:
         from mirage_mlir.dialects.graph_rules import verify_graph

@@ -20,7 +20,7 @@ from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import verify_buffer, verify_layout, verify_room
 from mirage_mlir.dialects.overlap_rules import verify_overlap
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
-from mirage_mlir.shapes.shapes import ShapeError, broadcast_to
+from mirage_mlir.shapes.shapes import Shape, ShapeError, broadcast_to
 from mirage_mlir.shapes.tile_extents import (
     REPLICATED,
     Axis,
@@ -149,6 +149,8 @@ class _Walk:
         self.known: dict[SSAValue, Knowledge] = {}
         self.across: set[int] = set()
         self.used_loops: set[int] = set()
+        self.shares_a_dim = False
+        """Whether a grid axis and a loop cut the same dimension of some tensor."""
         self.number_of_stores = 0
         self.stored_after_loop = False
 
@@ -169,6 +171,10 @@ class _Walk:
 
     def verify_axes_are_used(self, stores: Sequence[StoreOp]) -> None:
         """The blocks along an axis and the iterations of a loop share work; none repeats it."""
+        if self.graph.is_cyclic and not self.shares_a_dim:
+            raise invalid(
+                self.graph, "is cyclic, but no grid axis and loop cut the same dim of a tensor"
+            )
         for axis in self.loop_axes:
             if axis.count > 1 and axis.number not in self.used_loops:
                 raise invalid(self.graph, f"{axis} ({axis.count} iterations) cuts no tensor")
@@ -190,23 +196,31 @@ class _Walk:
                 op, f"loads {source.element_type} elements into a tile of {tile.element_type}"
             )
         verify_room(op, tuple(tile.get_shape()))
-        grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
-        try:
-            extents = cut(
-                source.get_shape(),
-                tile.get_shape(),
-                self.graph.grid_sizes,
-                grid_map,
-                self.graph.loop_sizes,
-                loop_map,
-            )
-        except PartitionError as error:
-            raise invalid(op, str(error)) from error
+        extents = self._cut(op, source.get_shape(), tile.get_shape(), self.graph.loop_sizes)
+        loop_map = op.loop_map.get_values()
         self.used_loops.update(n for n, dim in enumerate(loop_map) if dim != REPLICATED)
         variation = (
-            Variation.SAME if dim == REPLICATED else Variation.DIFFERENT for dim in grid_map
+            Variation.SAME if dim == REPLICATED else Variation.DIFFERENT
+            for dim in op.grid_map.get_values()
         )
         return Knowledge(tuple(variation), tuple(map(_limits, extents)))
+
+    def _cut(
+        self,
+        op: LoadOp | StoreOp,
+        shape: Shape,
+        tile: Shape,
+        loop: Sequence[int],
+        what: str = "",
+    ) -> tuple[Extent, ...]:
+        """How a load or store cuts its tensor of `shape`, which an error calls `what`."""
+        grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
+        self.shares_a_dim |= threadblock.is_cut_twice(op)
+        grid, cyclic = self.graph.grid_sizes, self.graph.is_cyclic
+        try:
+            return cut(shape, tile, grid, grid_map, loop, loop_map, cyclic=cyclic)
+        except PartitionError as error:
+            raise invalid(op, f"{what}{error}") from error
 
     # Accumulators
 
@@ -267,20 +281,10 @@ class _Walk:
                 f"stores {tile.element_type} elements to result {number} of {result.element_type}",
             )
         self._verify_stored_stage(op)
-        grid_map, loop_map = op.grid_map.get_values(), op.loop_map.get_values()
         loop = self.graph.loop_sizes if op.in_loop else ()
-        try:
-            extents = cut(
-                result.get_shape(),
-                tile.get_shape(),
-                self.graph.grid_sizes,
-                grid_map,
-                loop,
-                loop_map,
-            )
-        except PartitionError as error:
-            raise invalid(op, f"result {number}: {error}") from error
-        self._verify_stored_axes(op, grid_map, variation)
+        shape, what = result.get_shape(), f"result {number}: "
+        extents = self._cut(op, shape, tile.get_shape(), loop, what)
+        self._verify_stored_axes(op, op.grid_map.get_values(), variation)
         self._verify_stored_extents(op, number, extents)
 
     def _verify_stored_stage(self, op: StoreOp) -> None:

@@ -76,6 +76,7 @@ from mirage_mlir.dialects.threadblock_copies import REALIGNED_COPY as REALIGNED_
 from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
 from mirage_mlir.dialects.threadblock_copies import THREAD_COPY as THREAD_COPY
 from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp
+from mirage_mlir.dialects.threadblock_copies import is_cut_twice as is_cut_twice
 from mirage_mlir.dialects.threadblock_elementwise import (
     AddOp,
     CastOp,

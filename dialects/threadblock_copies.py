@@ -29,6 +29,7 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr
+from mirage_mlir.shapes.tile_extents import REPLICATED
 
 TENSOR_COPY = "tensor"
 """The `copy` of a load by TMA."""
@@ -55,7 +56,8 @@ class LoadOp(IRDLOperation):
 
     `grid_map` and `loop_map` have the dimension that each grid axis and each loop cuts, -1 (`_` in
     the text) for none. A grid axis and a loop may cut the same dimension: the loop cuts the block's
-    part. A tile with a loop map of `_` alone is loaded once, before the loop.
+    part, or, in a graph that is cyclic, the blocks take turns with the tiles. A tile with a loop
+    map of `_` alone is loaded once, before the loop.
 
     The lowering decides how it is copied: with `copy = "tensor"` one thread starts tensor copies,
     box by box; with "async" and "threads" all threads copy pieces, by `cp.async` or through
@@ -182,3 +184,8 @@ class StoreOp(IRDLOperation):
     def in_loop(self) -> bool:
         """Whether every iteration stores a tile."""
         return bool(self.loop_map.get_values())
+
+
+def is_cut_twice(op: LoadOp | StoreOp) -> bool:
+    """Whether a grid axis and a loop cut the same dimension of the tensor."""
+    return bool({*op.grid_map.get_values()} & {*op.loop_map.get_values()} - {REPLICATED})

@@ -9,6 +9,7 @@ from mirage_mlir.driver.cache import Cache, Key, open_cache
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, function_named, text_of
 from mirage_mlir.runtime.artifact import Artifact
+from mirage_mlir.runtime.cuda_driver import CudaDriver
 from mirage_mlir.runtime.manifest import ArtifactError
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ def compiled(module: ModuleOp, name: str, options: Options) -> Artifact:
 
 
 def known(module: ModuleOp, name: str, options: Options) -> Artifact | None:
-    """The artifact of a function where it was kept before; nothing is searched."""
+    """
+    The artifact of a function where it was kept before; nothing is searched.
+
+    Raises:
+        CudaError: timing is asked for and there is no GPU.
+    """
     cache = open_cache() if options.cache else Cache(None)
     return _known(cache, key_of(module, name, options)) if cache.keeps else None
 
@@ -57,9 +63,10 @@ def known_by(key: Key) -> Artifact | None:
 
 
 def key_of(module: ModuleOp, name: str, options: Options) -> Key:
-    """What the artifact depends on."""
+    """What the artifact depends on; where candidates are timed, on the GPU that is there, too."""
     asked = {name: value for name, value in asdict(options).items() if name not in SAME_RESULT}
-    return Key(text_of(alone(function_named(module, name))), "", asked)
+    device = CudaDriver().name(0) if options.profile else ""
+    return Key(text_of(alone(function_named(module, name))), device, asked)
 
 
 def _known(cache: Cache, key: Key) -> Artifact | None:

@@ -11,7 +11,7 @@ from mirage_mlir.interpreters.batches import Batch, Batches
 from mirage_mlir.interpreters.dims import Dim, Index, NotClosed, dim_of
 from mirage_mlir.interpreters.domain import A, AnyArray, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
-from mirage_mlir.interpreters.tile_cuts import TileCuts
+from mirage_mlir.interpreters.tile_cuts import TileCut, TileCuts
 from mirage_mlir.interpreters.tiles import Tile
 
 
@@ -49,11 +49,11 @@ class _Assembly(Generic[A]):
         self.batches = batches
         self.shape = shape
         self.cuts = {
-            dim: (cut.width, cut.grid_axis)
+            dim: (cut, cut.grid_axis)
             for dim, cut in enumerate(cuts.dims)
             if cut.grid_axis is not None
         }
-        """The dimensions that the grid cuts, each with a block's part and its axis of the grid."""
+        """The dimensions that the grid cuts, each with its cut and its axis of the grid."""
 
     def tensor(self, tiles: Mapping[Batch, Tile[A]]) -> Tensor[A]:
         """All tiles in their places."""
@@ -66,8 +66,8 @@ class _Assembly(Generic[A]):
                 # it, and of a sum across them all got one total.
                 continue
             valid = self._valid(batch, tile)
-            for depth, (dim, (size, axis)) in enumerate(self.cuts.items()):
-                found = self._stored_at(valid.dims[dim], self.batches.blocks(batch, axis), size)
+            for depth, (dim, (cut, axis)) in enumerate(self.cuts.items()):
+                found = self._stored_at(valid.dims[dim], self.batches.blocks(batch, axis), cut)
                 if not np.array_equal(places[depth].setdefault(key[depth], found), found):
                     raise NotClosed("blocks beside each other store different indices")
             rows[key] = self._row(valid)
@@ -79,16 +79,15 @@ class _Assembly(Generic[A]):
             result = self.whole.take(result, dim, whole, order)
         return result
 
-    def _stored_at(self, dim: Dim, blocks: Sequence[int], size: int) -> Index:
-        """The indices of the result that blocks store, whose parts have `size` indices."""
-        return (np.array(blocks)[:, None] * size + dim.indices).reshape(-1)
+    def _stored_at(self, dim: Dim, blocks: Sequence[int], cut: TileCut) -> Index:
+        """The indices of the result that blocks store, `dim` being a block's."""
+        return cut.place(np.array(blocks)[:, None], dim.indices).reshape(-1)
 
     def _valid(self, batch: Batch, tile: Tile[A]) -> Tensor[A]:
         """What of tiles lies within the tensor, of each block."""
         sizes = list(self.shape)
-        for dim, (size, axis) in self.cuts.items():
-            start = self.batches.blocks(batch, axis)[0] * size
-            sizes[dim] = max(0, min(size, self.shape[dim] - start))
+        for dim, (cut, axis) in self.cuts.items():
+            sizes[dim] = cut.held(self.batches.blocks(batch, axis)[0], self.shape[dim])
         if tile is None and 0 in sizes:
             tile = self.domain.constant(Fraction(0), sizes)  # beyond the end: nothing to store
         if tile is None:

@@ -160,7 +160,7 @@ class Batches:
 
     def _start(self, cut: TileCut, block: int, step: int) -> int:
         """The first index of the tile of a block and an iteration."""
-        return (block * cut.steps + cut.step(self._iterations[step])) * cut.tile
+        return cut.number(block, cut.step(self._iterations[step])) * cut.tile
 
     def stored_size(self, cut: TileCut, size: int, batch: Batch, step: int) -> int:
         """Indices that an iteration's tile has of a result's dimension of `size`."""
@@ -188,24 +188,22 @@ class Batches:
 
     def _special(self, grid_axis: int, size: int) -> Index:
         """The blocks along an axis of which some index is kept, and those at a ragged end."""
-        end, found = size, [np.zeros(0, np.intp)]
+        found = [np.zeros(0, np.intp)]
         for dims, cuts in self._loads:
             for dim, cut in cuts.along(grid_axis):
-                width = cut.width
-                end = min(end, dims[dim].size // width)
+                found.append(cut.owners_beyond(dims[dim].size))
                 kept = dims[dim].kept
                 if kept is not None:
-                    found.append(np.unique(kept.indices // width))
+                    found.append(cut.owners(kept.indices))
         for shape, cuts in self._stores:
-            for dim, cut in cuts.along(grid_axis):
-                end = min(end, shape[dim] // cut.width)
-        special = np.unique(np.concatenate([*found, np.arange(end, size)]))
+            found += [cut.owners_beyond(shape[dim]) for dim, cut in cuts.along(grid_axis)]
+        special = np.unique(np.concatenate(found))
         return special[special < size]
 
     def _is_empty(self, grid_axis: int, block: int) -> bool:
         """Whether no index is computed of any dimension that an axis of the grid cuts."""
         found = [
-            piece(dims[dim], block * cut.width, cut.width)[0]
+            _of_block(dims[dim], cut, block)
             for dims, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
         ]
@@ -214,16 +212,22 @@ class Batches:
     def _form(self, grid_axis: int, block: int) -> Hashable:
         """The dimensions of a block's tiles, as far as one axis of the grid decides them."""
         loaded = tuple(
-            piece(dims[dim], block * cut.width, cut.width)[0]
+            _of_block(dims[dim], cut, block)
             for dims, cuts in self._loads
             for dim, cut in cuts.along(grid_axis)
         )
         stored = tuple(
-            max(0, min(cut.width, shape[dim] - block * cut.width))
+            cut.held(block, shape[dim])
             for shape, cuts in self._stores
             for dim, cut in cuts.along(grid_axis)
         )
         return loaded, stored
+
+
+def _of_block(dim: Dim, cut: TileCut, block: int) -> Dim:
+    """What a block has of a dimension: its tiles one after the other."""
+    size = cut.held(block, dim.size)
+    return Dim(size) if dim.kept is None else dim_of(size, cut.owned(dim.kept.indices, block))
 
 
 def _gathered(domain: TensorDomain[A], x: Tensor[A], places: Sequence[Index]) -> A:

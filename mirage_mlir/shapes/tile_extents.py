@@ -4,7 +4,7 @@ How a tensor is cut into tiles: by the blocks of a grid and the iterations of lo
 A dimension of size S that a grid axis of G blocks and a loop of F iterations cut into tiles of t
 elements: block b, iteration i holds the indices
 
-    [(b * F + i) * t, min(S, (b * F + i + 1) * t))
+    [n * t, min(S, (n + 1) * t)),    n = b * F + i, or i * G + b where the graph is cyclic
 
 so G * F * t >= S; the last tiles may be ragged or empty. Two loops that cut one dimension count as
 one, the outer one slower. What nothing cuts has G = F = 1.
@@ -107,7 +107,7 @@ def check_map(name: str, dims: Sequence[int], axes: Sequence[Axis], rank: int) -
 
 def cut_dim(size: int, tile: int, cuts: Sequence[Axis]) -> Extent:
     """
-    One dimension, cut by `cuts`: the grid axis first, then the loops from outside in.
+    One dimension, cut by `cuts`: those that move on by most elements first.
 
     Raises:
         PartitionError: the tiles of all blocks and iterations do not cover the dimension.
@@ -132,6 +132,8 @@ def cut(
     grid_map: Sequence[int],
     loop: Sequence[int] = (),
     loop_map: Sequence[int] = (),
+    *,
+    cyclic: bool = False,
 ) -> tuple[Extent, ...]:
     """
     The extent of each dimension of a tile of a tensor of `shape`.
@@ -143,6 +145,7 @@ def cut(
         grid_map: the dimension that each grid axis cuts, `REPLICATED` for none.
         loop: iterations of each loop, outermost first.
         loop_map: the dimension that each loop cuts, `REPLICATED` for none.
+        cyclic: whether blocks take turns with the tiles of a dimension that loops cut, too.
 
     Raises:
         PartitionError: a map is wrong, or the tiles do not cover the tensor.
@@ -154,7 +157,8 @@ def cut(
     blocks, loops = axes_of(grid, loop)
     check_map("grid_map", grid_map, blocks, len(shape))
     check_map("loop_map", loop_map, loops, len(shape))
-    maps = [*zip(blocks, grid_map, strict=True), *zip(loops, loop_map, strict=True)]
+    by_grid, by_loop = zip(blocks, grid_map, strict=True), zip(loops, loop_map, strict=True)
+    maps = [*by_loop, *by_grid] if cyclic else [*by_grid, *by_loop]
     extents: list[Extent] = []
     for dim, (size, part) in enumerate(zip(shape, tile, strict=True)):
         cuts = [axis for axis, cut_by in maps if cut_by == dim]

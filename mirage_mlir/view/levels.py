@@ -109,6 +109,8 @@ class FunctionScene:
         inner = (*layer, name)
         about = {"grid": "x".join(map(str, op.grid_sizes)) or "1"}
         about["loop"] = "x".join(map(str, op.loop_sizes)) or "none"
+        if op.is_cyclic:
+            about["loop"] += " cyclic"
         if op.cluster_sizes:
             about["cluster"] = "x".join(map(str, op.cluster_sizes))
         if op.schedule_attr is not None:

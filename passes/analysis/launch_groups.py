@@ -12,9 +12,9 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.horizontal_fusion import FusionCandidate
 from mirage_mlir.decisions.schedule import Array, side_by_side
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, item_bytes
 from mirage_mlir.targets.target import Target
 
 
@@ -33,9 +33,20 @@ def fusion_candidates(
     for number, (graph, block) in enumerate(zip(graphs, blocks, strict=True)):
         roots = [view_of(value).root for value in graph.inputs]
         reads = frozenset(makers[root] for root in roots if root in makers)
-        found.append(FusionCandidate(reads, prod(graph.grid_sizes), block))
+        found.append(FusionCandidate(reads, prod(graph.grid_sizes), block, _loaded_bytes(graph)))
         makers.update(dict.fromkeys(graph.outputs, number))
     return found
+
+
+def _loaded_bytes(graph: kernel.GraphDefinedOp) -> int:
+    """What a block loads: some tiles in each iteration, the others once."""
+    total = 0
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.LoadOp):
+            looped = any(dim >= 0 for dim in op.loop_map.get_values())
+            size = prod(threadblock.shape_of(op.result)) * item_bytes(op.result)
+            total += size * (prod(graph.loop_sizes) if looped else 1)
+    return total
 
 
 def launches_of(graphs: Sequence[kernel.GraphDefinedOp]) -> list[list[kernel.GraphDefinedOp]]:

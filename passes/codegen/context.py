@@ -168,10 +168,13 @@ class KernelContext:
         numbers: list[Index] = []
         for dim in range(len(threadblock.shape_of(tile_of(op)))):
             grid, loops = cuts(op, dim)
-            index: Index = self.blocks[grid] if grid is not None else 0
-            for loop in loops:
-                count = self.graph.loop_sizes[loop]
-                index = self.emit.add(self.emit.mul(index, count), iterations[loop])
+            digits = [(iterations[loop], self.graph.loop_sizes[loop]) for loop in loops]
+            if grid is not None:
+                place = len(digits) if self.graph.is_cyclic else 0
+                digits.insert(place, (self.blocks[grid], self.graph.grid_sizes[grid]))
+            index: Index = 0
+            for digit, count in digits:
+                index = self.emit.add(self.emit.mul(index, count), digit)
             numbers.append(index)
         return numbers
 
@@ -195,7 +198,10 @@ class KernelContext:
             grid, loops = cuts(op, dim)
             blocks = self.graph.grid_sizes[grid] if grid is not None else 1
             count = prod(self.graph.loop_sizes[loop] for loop in loops)
-            last = blocks * count - (count if first else 1)
+            # The number of the last block's tile.
+            last = blocks * count - 1
+            if first:
+                last = blocks - 1 if self.graph.is_cyclic else (blocks - 1) * count
             if (last + 1) * shape[dim] <= size:
                 extents.append(None)
             else:

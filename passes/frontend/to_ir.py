@@ -105,6 +105,7 @@ class GraphWriter:
             self.graph.trip_counts,
             stored,
             Region(block),
+            cyclic=self.graph.is_cyclic,
         )
         views.append(defined)
         results = [

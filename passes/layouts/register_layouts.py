@@ -136,6 +136,7 @@ class RegisterLayouts:
         for group in groups:
             priced.append(tuple(Option(self.price(group, each)) for each in group.options))
         pairs += self.conversions(groups, group_of, len(loaded))
+        pairs += self.readings_again(groups, group_of, len(loaded))
         looped = [self.tiles.times(group.first) > 1 for group in groups]
         chosen = self.choice(Problem(tuple(priced), tuple(pairs)), len(loaded), looped)
         return {
@@ -217,7 +218,9 @@ class RegisterLayouts:
             if isinstance(op, thread.GraphOp):
                 cost += len(layout.offsets) * warps * INSTRUCTION_COST
                 for value in op.operands:
-                    cost += self.reading(op, value, layout) + self.moving(op, value, layout, group)
+                    cost += self.moving(op, value, layout, group)
+                    if self.first_reader(value) is op:
+                        cost += self.reading(op, value, layout)
             total += cost * self.tiles.times(op)
             for use in op.results[0].uses:
                 total += self.using(use.operation, layout) * self.tiles.times(use.operation)
@@ -232,6 +235,32 @@ class RegisterLayouts:
         sides = broadcast_sides(own, shape) or (False, False)
         spread = Spread(layout, as_matrix(shape), sides)
         return device_cost(spread, shape, own, view_of(load.source), item_bytes(value))
+
+    def first_reader(self, value: SSAValue) -> Operation:
+        """The first thread graph that reads a tile; who reads it in the same layout has it then."""
+        ops = self.graph.body.block.ops
+        return next(op for op in ops if isinstance(op, thread.GraphOp) and value in op.operands)
+
+    def readings_again(
+        self, groups: list[Group], group_of: dict[Operation, int], first: int
+    ) -> Iterator[Pair]:
+        """The cost of tiles that two groups read in place, each in a layout of its own."""
+        seen: set[tuple[SSAValue, int]] = set()
+        for op in self.graph.body.block.ops:
+            if not isinstance(op, thread.GraphOp) or op not in group_of:
+                continue
+            for value in op.operands:
+                other, own = group_of.get(self.first_reader(value)), group_of[op]
+                if other is None or other == own or (value, own) in seen:
+                    continue
+                seen.add((value, own))
+                options, times = groups[own].options, self.tiles.times(op)
+                costs = [self.reading(op, value, each) * times for each in options]
+                table = tuple(
+                    tuple(0 if a == b else cost for b in groups[other].options)
+                    for a, cost in zip(options, costs, strict=True)
+                )
+                yield first + own, first + other, table
 
     def moving(
         self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout, group: Group

@@ -2,7 +2,7 @@
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.passes.patterns.canonical import SHARED, Table, patterns_for, replace_by_value
 
 
@@ -97,10 +97,28 @@ class DropUnusedInputs(RewritePattern):
         body = op.detach_region(op.body)
         types = [result.type for result in op.outputs]
         graph = kernel.GraphDefinedOp(
-            used, op.grid_sizes, op.loop_sizes, types, body, op.cluster_sizes
+            used,
+            op.grid_sizes,
+            op.loop_sizes,
+            types,
+            body,
+            op.cluster_sizes,
+            cyclic=op.is_cyclic,
         )
         graph.attributes.update(op.attributes)
         rewriter.replace(op, graph)
+
+
+class DropIdleCyclic(RewritePattern):
+    """Blocks take turns only with the tiles of what a loop cuts, too."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: kernel.GraphDefinedOp, rewriter: PatternRewriter) -> None:
+        accesses = (threadblock.LoadOp, threadblock.StoreOp)
+        found = [each for each in op.body.block.ops if isinstance(each, accesses)]
+        if op.is_cyclic and not any(map(threadblock.is_cut_twice, found)):
+            op.cyclic = None
+            rewriter.notify_op_modified(op)
 
 
 KERNEL: Table = (

@@ -1,10 +1,10 @@
 // RUN: mirage-opt %s --superoptimize | filecheck %s
 
 // Rows and sums of columns of them: the first kernel reads the rows once, stores them tile by tile
-// and leaves parts of the sums, which the second adds up.
+// and leaves parts of the sums, which the second adds up. Blocks take turns with the rows.
 
 // CHECK-LABEL: func.func @f
-// CHECK:         kernel.graph_defined ins(%{{.*}}, %{{.*}}) grid [{{[0-9]+}}] loop [{{[0-9]+}}] {
+// CHECK:         kernel.graph_defined ins(%{{.*}}, %{{.*}}) grid [{{[0-9]+}}] loop [{{[0-9]+}}] cyclic {
 // CHECK:           threadblock.accumulate
 // CHECK:           threadblock.store %{{.*}} grid_map [0] loop_map [0]
 // CHECK-NEXT:      threadblock.{{.*}}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f32, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -83,10 +83,17 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
             for number in range(len(op.operands) - 1):
                 if op.operands[number].type == op.operands[number + 1].type:
                     yield f"swap results {number} and {number + 1}", _swap(number)
-        case FuncOp() | kernel.GraphDefinedOp():
+        case kernel.GraphDefinedOp():
+            yield "let blocks take turns, or no more", _exchange_distribution
+        case FuncOp():
             pass
         case _:
             yield from _operator_edits(op)
+
+
+def _exchange_distribution(op: Operation) -> None:
+    assert isinstance(op, kernel.GraphDefinedOp)
+    op.cyclic = None if op.is_cyclic else UnitAttr()
 
 
 # Operators of both dialects

@@ -103,6 +103,14 @@ def clustered(module: ModuleOp, *cluster: int) -> ModuleOp:
     return module
 
 
+def cyclic(module: ModuleOp) -> ModuleOp:
+    """The same with cyclic graphs, where loops cut what the grid does."""
+    for graph in graphs_of(module):
+        loads = [op for op in graph.body.block.ops if isinstance(op, tb.LoadOp)]
+        graph.cyclic = UnitAttr() if any(map(tb.is_cut_twice, loads)) else None
+    return module
+
+
 MATMULS = {
     "product_of_threads": rows(partial(matmul_of_threads, 256, 192, 64, 64)),
     "product_of_threads_primes": rows(partial(matmul_of_threads, 257, 191, 64, 64)),
@@ -235,6 +243,11 @@ SUMS = {
         (COUNTER,),
         (COUNTER,),
     ),
+    "split_k_cyclic": Kind(
+        lambda: cyclic(linear.split_linear(Linear(16, 500, 128, 16, 64, 64), 2, more=False)),
+        (CLUSTER,),
+        (COUNTER,),
+    ),
     "sums_across": Kind(partial(tiles.sums_across, 17, 64, 2, 8), (CLUSTER,), (COUNTER,)),
     "sums_after_the_loop": Kind(
         partial(attention.sums_after_the_loop, Linear(16, 128, 64, 16, 32, 16), 4),
@@ -324,6 +337,13 @@ ROWS = {
     "rows_stored_in_a_loop_ragged": rows(
         partial(tiles.rows_and_sums, 61, 64, 3, 4, "f32"), FOLLOWS
     ),
+    "rows_cyclic": Kind(
+        lambda: cyclic(tiles.row_gradients(1024, 512, 32, 1, "f16")), (TENSOR_COPY,), (COPY,)
+    ),
+    "rows_cyclic_ragged": Kind(
+        lambda: cyclic(tiles.row_gradients(1003, 256, 66, 2, "bf16")), (TENSOR_COPY,), (COPY,)
+    ),
+    "rows_cyclic_few": rows(lambda: cyclic(tiles.row_gradients(7, 67, 12, 1, "f32")), FOLLOWS),
     "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
     "joined_product": Kind(partial(tiles.joined_matmul, 16, (40, 24), 32, 2), (MATMUL,)),
     "chain_of_kernels": Kind(partial(tiles.chain, 16, 64, 32, "f16"), (FOLLOWS,)),

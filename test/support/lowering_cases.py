@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from small_graphs import ALL, Graph, Program, size
+from small_graphs import ALL, Graph, Program, size, tile
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -319,4 +319,17 @@ def split_roots(s: Linear, blocks: int) -> ModuleOp:
         # The sum over warps and blocks, reduced once more.
         again = g.add(tb.AccumulateOp(matmul(g, xt, wt), across=[0]))
         g.store(g.add(tb.ReduceSumOp(again, [1])), f"{s.m}x1xf32", [ALL])
+    return p.finish(*g.results)
+
+
+def partial_products(s: Linear, blocks: int) -> ModuleOp:
+    """A matmul whose depth is split over `blocks`, each of which stores its part."""
+    p = Program(s.type_of("mk"), s.type_of("kn"))
+    x, w = p.inputs
+    with p.graph([*s.grid, blocks], [-(-s.iterations // blocks)]) as g:
+        xt = g.load(x, (s.rows, s.depth), [ALL, 0, 1], [1])
+        wt = g.load(w, (s.depth, s.columns), [1, ALL, 0], [0])
+        part = total(g, matmul(g, xt, wt))
+        stored = tb.BroadcastOp(part, tile(f"1x{s.rows}x{s.columns}xf32"))
+        g.store(g.add(stored), f"{blocks}x{s.m}x{s.n}xf32", [2, 1, 0])
     return p.finish(*g.results)

@@ -103,6 +103,31 @@ def rows_and_sums(rows: int, columns: int, blocks: int, step: int, element: str)
     return p.finish(stored, *g.results)
 
 
+def row_gradients(rows: int, columns: int, blocks: int, step: int, element: str) -> ModuleOp:
+    """The gradients of RMSNorm: each block walks rows, and leaves its part of the weight's."""
+    kind = f"{rows}x{columns}x{element}"
+    p = Program(kind, kind, f"{columns}x{element}")
+    x, dy, weight = p.inputs
+    with p.graph([blocks], [-(-rows // (blocks * step))]) as g:
+        xt, yt = (g.load(each, (step, columns), [0], [0]) for each in (x, dy))
+        wt = g.load(weight, (columns,), [ALL])
+        squares = g.add(tb.ReduceSumOp(g.add(tb.SquareOp(xt)), [1]))
+        eps = g.constant(1e-5, "1x1xf32")
+        root = g.add(tb.RsqrtOp(g.add(tb.AddOp(g.add(tb.ScaleOp(squares, 1 / columns)), eps))))
+        normal = g.add(tb.MulOp(xt, root))
+        scaled = g.add(tb.MulOp(g.cast(yt, "f32"), wt))
+        mean = g.add(tb.ReduceSumOp(g.add(tb.MulOp(normal, scaled)), [1]))
+        shift = g.add(tb.MulOp(normal, g.add(tb.ScaleOp(mean, 1 / columns))))
+        g.store(g.add(tb.MulOp(g.add(tb.SubOp(scaled, shift)), root)), kind, [0], [0])
+        summed = g.add(tb.ReduceSumOp(g.add(tb.MulOp(normal, yt)), [0]))
+        g.store(total(g, summed), f"{blocks}x{columns}xf32", [0])
+    stored, parts = g.results
+    with p.graph([1]) as g:
+        whole = g.load(parts, (blocks, columns), [ALL])
+        g.store(g.add(tb.ReduceSumOp(whole, [0])), f"1x{columns}xf32", [ALL])
+    return p.finish(stored, *g.results)
+
+
 def loops_over_one_dim(columns: int, iterations: Sequence[int], step: int) -> ModuleOp:
     """Two loops that cut one dim."""
     p = Program(f"8x{columns}xf16")

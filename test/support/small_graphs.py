@@ -138,12 +138,19 @@ class Program:
         return self.builder.insert(op).results[0]
 
     @contextmanager
-    def graph(self, grid: Sequence[int], loop: Sequence[int] = ()) -> Generator[Graph]:
+    def graph(
+        self, grid: Sequence[int], loop: Sequence[int] = (), *, cyclic: bool = False
+    ) -> Generator[Graph]:
         """A kernel; its `results` are there when the `with` block ends."""
         graph = Graph(self, grid, loop)
         yield graph
         op = kernel.GraphDefinedOp(
-            graph.inputs, graph.grid, graph.loop, graph.result_types, Region(graph.block)
+            graph.inputs,
+            graph.grid,
+            graph.loop,
+            graph.result_types,
+            Region(graph.block),
+            cyclic=cyclic,
         )
         op.location = self.next_place()
         self.builder.insert(op)

@@ -1,9 +1,10 @@
 """
 Normal forms of graphs over blocks: blocks and iterations are variables of indices.
 
-A load reads its tensor at `(block * iterations + iteration) * tile + element`. Sums of an
-accumulator run over iterations and, with `across`, over blocks. A result is read the other way
-round: its element p is element `p mod tile` of block `floor(p / tile)`.
+A load reads its tensor at `(block * iterations + iteration) * tile + element`, or in a cyclic graph
+at `(iteration * blocks + block) * tile + element`. Sums of an accumulator run over iterations and,
+with `across`, over blocks. A result is read the other way round: its element p is element
+`p mod tile` of block `floor(p / tile)`.
 """
 
 from __future__ import annotations
@@ -112,10 +113,19 @@ class BlockForms:
 
     def _tile_number(self, cut: TileCut) -> Index:
         """Which of the tiles of a dimension a block has in an iteration."""
-        index = ZERO if cut.grid_axis is None else of(self.grid[cut.grid_axis])
-        for loop, count in zip(cut.loops, cut.iterations, strict=True):
-            index = plus(scaled(index, count), of(self.loops[loop]))
+        index = ZERO
+        for variable, count in self._digits(cut):
+            index = plus(scaled(index, count), of(variable))
         return index
+
+    def _digits(self, cut: TileCut) -> list[tuple[Variable, int]]:
+        """What the number of a tile is made of, slowest first, each with how much it counts."""
+        loops = [self.loops[loop] for loop in cut.loops]
+        digits = [*zip(loops, cut.iterations, strict=True)]
+        if cut.grid_axis is not None:
+            place = len(digits) if cut.cyclic else 0
+            digits.insert(place, (self.grid[cut.grid_axis], cut.blocks))
+        return digits
 
     def _stored(self, op: threadblock.StoreOp, shape: Sequence[int]) -> Symbolic:
         """
@@ -130,13 +140,12 @@ class BlockForms:
         for old, cut, size in zip(tile.dims, store_cuts(self.graph, op).dims, shape, strict=True):
             new = self.tensors.dim(size)
             index = ZERO if new.variable is None else of(new.variable)
-            if cut.grid_axis is not None or cut.loops:
+            if digits := self._digits(cut):
                 number, index = floor_div(index, cut.tile), remainder(index, cut.tile)
-                for loop, count in zip(reversed(cut.loops), reversed(cut.iterations), strict=True):
-                    values[self.loops[loop]] = remainder(number, count)
+                for variable, count in reversed(digits[1:]):
+                    values[variable] = remainder(number, count)
                     number = floor_div(number, count)
-                if cut.grid_axis is not None:
-                    values[self.grid[cut.grid_axis]] = number
+                values[digits[0][0]] = number
             if old.variable is not None:
                 values[old.variable] = index
             dims.append(new)

@@ -9,12 +9,13 @@ so that there is no Python of ours between pieces and CUDA graphs capture all.
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from math import inf
 from typing import Any, TypedDict
 
 from mirage_mlir.api.graph import SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.driver.cache import open_cache
-from mirage_mlir.frameworks.backend.graphs import GraphCompiler
+from mirage_mlir.frameworks.backend.graphs import UNCLEAR, GraphCompiler
 from mirage_mlir.frameworks.backend.kept_graphs import GraphRecord, kept_under, record_of
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
@@ -39,8 +40,9 @@ class BackendOptions(TypedDict, total=False):
     pack: bool
     """Let kernels read packed copies of parameters; no unless given."""
     profile: bool
-    """Time on this machine's GPU: the best candidates of each search, and each part by our kernels
-    and by inductor's, which decides; no unless given. Without a GPU the models decide."""
+    """Whether times on this machine's GPU decide: of the best candidates of each search, and of
+    each part by our kernels and by inductor's. Unless given they do where there is a GPU; of parts
+    for which the models promise much only the candidates are timed then."""
     target: str
     """The GPU to search for; that of the inputs unless given."""
     rest: str
@@ -118,16 +120,22 @@ class Backend:
         name = self._options.get("target") or target_of(device)
         chips = [target_named(each).chip for each in (name, target_of(device))]
         here = device.type == "cuda" and chips[0] == chips[1]
-        return name, here and self._options.get("profile", False)
+        return name, here and self._options.get("profile", True)
+
+    def _timed_from(self, timed: bool) -> float:
+        """What part of inductor's time the models have to promise for the clock to decide."""
+        if not timed:
+            return inf
+        return 0.0 if self._options.get("profile") else UNCLEAR
 
     def _record(self, module: Any, inputs: Sequence[Any]) -> GraphRecord | None:
-        """Of a graph that torch may keep: with kernels that depend on the program alone."""
+        """Of a graph that torch may keep: with kernels that the cache keeps, too."""
         place = self._place(inputs)
-        if place is None or place[1] or not open_cache().keeps:
+        if place is None or not open_cache().keeps:
             return None
         if self._options.get("effort", "full") != "full" or self._options.get("rest") == "eager":
             return None
-        asked: dict[str, object] = {**self._options, "target": place[0]}
+        asked: dict[str, object] = {**self._options, "target": place[0], "profile": place[1]}
         return record_of(module, inputs, asked)
 
     def _rewrite(
@@ -147,7 +155,7 @@ class Backend:
                 lambda programs: self._search(programs, name, timed),
                 target_named(name),
                 self.explanation,
-                timed,
+                self._timed_from(timed),
             ),
         )
         constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()

@@ -55,7 +55,9 @@ def times_of(module: Any, operator: Any, clock: Clock | None = None) -> PartTime
     """
     examples = [node.meta["val"] for node in module.graph.nodes if node.op == "placeholder"]
     inner: Any = import_module("torch._inductor.compile_fx").compile_fx_inner
-    without = inner(copy.deepcopy(module), examples)
+    # The graph around the part is being compiled, too, and notes how its results lie.
+    with import_module("torch._guards").tracing(None):
+        without = inner(copy.deepcopy(module), examples)
     # Graphs are rewritten while tensors are fakes.
     with import_module("torch.utils._python_dispatch")._disable_current_modes():
         calls: list[Call] = [lambda given: operator(*given), lambda given: without(list(given))]

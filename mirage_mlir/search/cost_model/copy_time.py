@@ -9,6 +9,7 @@ from mirage_mlir.search.cost_model.fitted import (
     EARLY_BYTES,
     EARLY_START,
     IDLE_LATENCY,
+    NEITHER,
     PIPELINE_LAUNCH,
     SECTOR,
     TOGETHER,
@@ -72,7 +73,8 @@ class CopyTime(WorkCount):
         self.terms.note(
             self.terms.tensor_copies, {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
         )
-        return np.maximum(together + repeated, alone)
+        from_memory = (together**NEITHER + (each * first / rate) ** NEITHER) ** (1 / NEITHER)
+        return np.maximum(from_memory + repeated, alone)
 
     def _with_iterations(self, memory: Array, waves: Array) -> Array:
         """The seconds of copies together with those that a producer takes to issue them."""

@@ -51,6 +51,11 @@ class KernelPlan:
         """Equal for plans that cut a program in the same way."""
         return tuple((kernel.program.key(), str(kernel.graph)) for kernel in self.kernels)
 
+    def tiling(self) -> tuple[object, ...]:
+        """Equal for plans whose kernels have equal structures, and tiles of equal sizes."""
+        graphs = [kernel.graph for kernel in self.kernels]
+        return tuple((str(g), g.blocks, g.trip_counts, *sorted(g.tiles.items())) for g in graphs)
+
     def __str__(self) -> str:
         """The structure of each kernel, for people."""
         return "; ".join(str(kernel.graph) for kernel in self.kernels)

@@ -6,6 +6,7 @@ the best plans are searched again with all tile sizes.
 """
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from mirage_mlir.search.cost_model.bounds import (
     least_seconds,
 )
 from mirage_mlir.search.multi_kernel.forms import with_fewer_products
+from mirage_mlir.search.multi_kernel.joint_launches import fitting_each_other, side_by_side
 from mirage_mlir.search.multi_kernel.kernel_plan import (
     KernelPlan,
     PlanKernel,
@@ -23,6 +25,7 @@ from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import Search
 from mirage_mlir.search.single_kernel.found import Explored
 from mirage_mlir.search.single_kernel.limits import Limits
+from mirage_mlir.search.single_kernel.tile_sizes import VARIED
 from mirage_mlir.targets.target import Target
 
 OTHERS = 3
@@ -75,6 +78,7 @@ class KernelSearches:
         """Seconds that each kernel of a program takes for which none was found; infinity if there
         is none."""
         self._refined_graphs: dict[object, list[BlockGraph]] = {}
+        self._varied_graphs: dict[object, list[BlockGraph]] = {}
         self._finishing = False
         self._matmuls = [node.kind for node in self.program.nodes].count(Kind.MATMUL)
 
@@ -157,16 +161,39 @@ class KernelSearches:
         The plan with the best of all tile sizes, then others; numbers of partial sums stay the
         same.
 
-        The others differ in one kernel: verification, registers or timing may rule one out.
+        The others are faster where kernels share launches, or differ in one kernel: verification,
+        registers or timing may rule one out.
         """
         choices = [self._refined(kernel) for kernel in plan.kernels]
         best = tuple(kernels[0] for kernels in choices)
         plans = [replace(plan, kernels=best)]
+        plans += self._sharing_launches(plans[0])
         for place, kernels in enumerate(choices):
             for other in kernels[1:OTHERS]:
                 changed = (*best[:place], other, *best[place + 1 :])
                 plans.append(replace(plan, kernels=changed))
         return plans
+
+    def _sharing_launches(self, plan: KernelPlan) -> list[KernelPlan]:
+        """The plan with kernels whose blocks are alike, where that may be faster."""
+        choices: list[list[PlanKernel]] = [[kernel] for kernel in plan.kernels]
+        for number in chain.from_iterable(side_by_side(plan, self.target)):
+            choices[number] += self._varied(plan.kernels[number])
+        return fitting_each_other(plan, choices, self.target)
+
+    def _varied(self, kernel: PlanKernel) -> list[PlanKernel]:
+        """The kernel with blocks of other kinds, the fastest first, which may be slower alone."""
+        key = kernel.program.key()
+        if kernel.program.open_sums:
+            return []
+        if key not in self._varied_graphs:
+            report = SearchReport()
+            limits = replace(self.limits, varied=True)
+            most = VARIED * kernel.graph.seconds
+            search = Search(kernel.program, self.target, limits, report, most, LEAST_TRIED)
+            self._varied_graphs[key] = search.run()
+            self.report.add_part(report)
+        return [replace(kernel, graph=graph, others=()) for graph in self._varied_graphs[key]]
 
     def _refined(self, kernel: PlanKernel) -> list[PlanKernel]:
         """A kernel on all tile sizes, the fastest first."""

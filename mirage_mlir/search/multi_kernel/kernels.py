@@ -8,7 +8,8 @@ bound (launches, and bytes that each part must move) is below the best time so f
 searched once each, on coarse tile sizes; the kernels of the best plans again on all tile sizes.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mirage_mlir.progress import Progress
@@ -18,6 +19,7 @@ from mirage_mlir.search.cost_model.bounds import (
     least_seconds,
     least_seconds_of_any,
 )
+from mirage_mlir.search.multi_kernel.joint_launches import joint_seconds
 from mirage_mlir.search.multi_kernel.kernel_plan import (
     KEPT,
     BestPlans,
@@ -41,6 +43,10 @@ those with the lowest bounds, so that what is left out moves more bytes."""
 
 CUT_AGAIN = 4
 """Cuts whose parts are cut again: those with the least time by what is known of their parts."""
+
+ALIKE = 2
+"""Plans with equal tiles that are kept: they differ in the order of operations, of which one may
+need too many registers. To time more of them tells nothing."""
 
 PART_COUNTS = 3
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
@@ -260,6 +266,17 @@ def stores_maximum(cut: ProgramCut) -> bool:
     return any(output.shift is not None for output in cut.first.program.outputs)
 
 
+def _of_few_tilings(tilings: Sequence[object]) -> list[int]:
+    """The numbers of plans to keep: `ALIKE` of each tiling."""
+    seen: Counter[object] = Counter()
+    kept: list[int] = []
+    for number, tiling in enumerate(tilings):
+        seen[tiling] += 1
+        if seen[tiling] <= ALIKE:
+            kept.append(number)
+    return kept
+
+
 def search_kernels(
     program: Program, target: Target, limits: Limits, report: SearchReport
 ) -> list[KernelPlan]:
@@ -284,5 +301,7 @@ def search_kernels(
     best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
     for plan in best:
         found += planner.refined(plan)
-    found.sort(key=lambda plan: plan.seconds)
-    return spread(found, limits.candidates, str, lambda plan: plan.seconds)
+    timed = sorted(((joint_seconds(plan, target), plan) for plan in found), key=lambda one: one[0])
+    timed = [timed[number] for number in _of_few_tilings([plan.tiling() for _, plan in timed])]
+    kept = spread(timed, limits.candidates, lambda one: str(one[1]), lambda one: one[0])
+    return [plan for _, plan in kept]

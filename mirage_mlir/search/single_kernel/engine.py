@@ -31,7 +31,7 @@ from mirage_mlir.search.saturation.saturate import Saturation
 from mirage_mlir.search.saturation.values import Algebra
 from mirage_mlir.search.single_kernel.found import Bounded, Explored, Found
 from mirage_mlir.search.single_kernel.limits import Limits
-from mirage_mlir.search.single_kernel.tile_sizes import TileSizes
+from mirage_mlir.search.single_kernel.tile_sizes import VARIED, TileSizes
 from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
 
@@ -121,6 +121,9 @@ class Search(TileSizes):
     @property
     def _cutoff(self) -> float:
         """The time above which a graph would not be kept."""
+        if self.limits.varied:
+            fastest = self._found[0].seconds if self._found else np.inf
+            return min(VARIED * fastest, self.bound)
         kept = KEPT_COARSE if self.limits.coarse else REFINED
         slowest = self._found[kept - 1].seconds if len(self._found) >= kept else np.inf
         return min(slowest, self.bound)
@@ -129,6 +132,11 @@ class Search(TileSizes):
         kept = KEPT_COARSE if self.limits.coarse else REFINED
         together = sorted([*self._found, found], key=lambda one: (one.seconds, one.order))
         self._found = together[:kept]
+        if self.limits.varied:
+            fastest: dict[Configuration, Found] = {}
+            for one in together:
+                fastest.setdefault(one.configuration, one)
+            self._found += [one for one in fastest.values() if one not in self._found]
 
     def _explore_all(
         self,

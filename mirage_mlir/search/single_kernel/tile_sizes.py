@@ -145,8 +145,7 @@ class TileSizes:
         ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
         if not self.program.open_sums:
             best = different(ordered, mesh)[: self._wanted]
-            shares = {float(mesh.shares[index]): index for index in reversed(ordered)}
-            others = shares.values() if self.limits.varied else ()
+            others = self._varied(ordered, seconds, mesh) if self.limits.varied else []
             return [*dict.fromkeys([*best, *sorted(others, key=ordered.index)])]
         fastest: dict[tuple[float, ...], int] = {}
         for index in ordered:
@@ -154,6 +153,20 @@ class TileSizes:
             parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
             fastest.setdefault(parts, index)
         return list(fastest.values())
+
+    @staticmethod
+    def _varied(ordered: Sequence[int], seconds: Array, mesh: Mesh) -> list[int]:
+        """
+        For each number of blocks that share a loop the fastest combination, and the fewest blocks.
+
+        With few blocks a kernel leaves the other multiprocessors to those that share its launch.
+        """
+        found: list[int] = []
+        for share in sorted({float(mesh.shares[index]) for index in ordered}):
+            some = [index for index in ordered if mesh.shares[index] == share]
+            near = [index for index in some if seconds[index] <= VARIED * seconds[ordered[0]]]
+            found += [some[0], *([min(near, key=lambda each: mesh.blocks[each])] if near else [])]
+        return found
 
     @property
     def _wanted(self) -> int:

@@ -186,3 +186,31 @@ func.func @unused_input(%x: tensor<16x64xf16>, %y: tensor<16x64xf16>) -> tensor<
   } : (tensor<16x64xf16>, tensor<16x64xf16>, tensor<16x64xf16>) -> tensor<16x8xf32>
   func.return %r : tensor<16x8xf32>
 }
+
+// What a loop cuts alone needs no turns: the load that made the graph cyclic goes.
+// CHECK-LABEL: func.func @idle_cyclic(
+// CHECK-NEXT:    %r = kernel.graph_defined ins(%y) grid [4] loop [8] {
+// CHECK-NEXT:    ^bb0(%b: tensor<16x64xf16>):
+// CHECK-NEXT:      %t = threadblock.load %b
+func.func @idle_cyclic(%x: tensor<16x64xf16>, %y: tensor<16x64xf16>) -> tensor<16x8xf32> {
+  %r = kernel.graph_defined ins(%x, %y) grid [4] loop [8] cyclic {
+  ^bb0(%a: tensor<16x64xf16>, %b: tensor<16x64xf16>):
+    %u = threadblock.load %a grid_map [1] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x2xf16>
+    %t = threadblock.load %b grid_map [0] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<4x8xf16>
+    %s = threadblock.accumulate %t : (!threadblock.tile<4x8xf16>) -> !threadblock.tile<4x8xf32>
+    threadblock.store %s grid_map [0] : !threadblock.tile<4x8xf32>
+  } : (tensor<16x64xf16>, tensor<16x64xf16>) -> tensor<16x8xf32>
+  func.return %r : tensor<16x8xf32>
+}
+
+// An input goes, and the graph stays cyclic.
+// CHECK-LABEL: func.func @cyclic(
+// CHECK-NEXT:    %r = kernel.graph_defined ins(%x) grid [4] loop [4] cyclic {
+func.func @cyclic(%x: tensor<16x64xf16>, %y: tensor<16x64xf16>) -> tensor<16x64xf16> {
+  %r = kernel.graph_defined ins(%x, %y) grid [4] loop [4] cyclic {
+  ^bb0(%a: tensor<16x64xf16>, %b: tensor<16x64xf16>):
+    %t = threadblock.load %a grid_map [0] loop_map [0] : (tensor<16x64xf16>) -> !threadblock.tile<1x64xf16>
+    threadblock.store %t grid_map [0] loop_map [0] : !threadblock.tile<1x64xf16>
+  } : (tensor<16x64xf16>, tensor<16x64xf16>) -> tensor<16x64xf16>
+  func.return %r : tensor<16x64xf16>
+}

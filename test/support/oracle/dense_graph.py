@@ -87,6 +87,10 @@ class _Graph:
         self.op = op
         self.body: Block = op.regions[0].block
         self.inputs: Tiles = dict(zip(self.body.args, inputs, strict=True))
+        stores = [each for each in self.body.ops if each.name == "threadblock.store"]
+        empty = [np.full(shape_of(value), np.nan) for value in op.results]
+        self.results: dict[Operation, Array] = dict(zip(stores, empty, strict=True))
+        """What each store writes."""
         self.grid, self.loop = integers(op, "grid"), integers(op, "loop")
         self.blocks = {block: _BlockState() for block in product(*map(range, self.grid))}
         self.before: list[Operation] = []
@@ -106,7 +110,9 @@ class _Graph:
                 mine = self.looped
             elif any(operations is self.after for operations in lists):
                 mine = self.after
-            if op.name in ("threadblock.accumulate", "threadblock.store"):
+            if op.name == "threadblock.store":
+                mine = mine if mine is self.looped else self.after
+            if op.name == "threadblock.accumulate":
                 if mine is self.looped:
                     self.looped.append(op)
                 mine = self.after
@@ -119,57 +125,62 @@ class _Graph:
             for op in self.before:
                 self._step(op, block, (), state.tiles)
             for iteration in product(*map(range, self.loop)):
-                tiles = dict(state.tiles)
-                for op in self.looped:
-                    if op.name == "threadblock.accumulate":
-                        _add(state, op, tiles)
-                    else:
-                        self._step(op, block, iteration, tiles)
-        results = [np.full(shape_of(value), np.nan) for value in self.op.results]
-        stores = iter(results)
+                self._iterate(block, iteration, state)
         for op in self.after:
             if op.name == "threadblock.accumulate":
                 self._finish(op)
             elif op.name == "threadblock.store":
-                self._store(op, next(stores))
+                for block, state in self.blocks.items():
+                    self._store(op, block, (), state.tiles)
             else:
                 for state in self.blocks.values():
                     _compute(op, state.tiles)
-        return results
+        return [*self.results.values()]
+
+    def _iterate(self, block: Index, iteration: Index, state: _BlockState) -> None:
+        tiles = dict(state.tiles)
+        for op in self.looped:
+            if op.name == "threadblock.accumulate":
+                _add(state, op, tiles)
+            elif op.name == "threadblock.store":
+                self._store(op, block, iteration, tiles)
+            else:
+                self._step(op, block, iteration, tiles)
 
     def _step(self, op: Operation, block: Index, iteration: Index, tiles: Tiles) -> None:
         if op.name == "threadblock.load":
             source = self.inputs[op.operands[0]]
-            tiles[op.results[0]] = _at(source, self._places(op, block, iteration, source.shape))
+            tile = shape_of(op.results[0])
+            places = self._places(op, tile, block, iteration, source.shape)
+            tiles[op.results[0]] = _at(source, places)
         else:
             _compute(op, tiles)
 
-    def _places(self, op: Operation, block: Index, iteration: Index, size: Index) -> Places:
-        """Block b, iteration i of F has the elements from (b F + i) t on."""
-        tile = shape_of(op.results[0])
+    def _places(
+        self, op: Operation, tile: Index, block: Index, iteration: Index, size: Index
+    ) -> Places:
+        """
+        Block b of G, iteration i of F has the elements from (b F + i) t on; cyclic (i G + b) t.
+        """
+        cyclic = "cyclic" in self.op.properties
         grid_map, loop_map = integers(op, "grid_map"), integers(op, "loop_map")
         places: Places = []
         for dim, count in enumerate(tile):
-            number = sum(block[axis] for axis, cut in enumerate(grid_map) if cut == dim)
-            for index, cut in enumerate(loop_map):
-                if cut == dim:
-                    number = number * self.loop[index] + iteration[index]
+            digits = [(iteration[n], self.loop[n]) for n, cut in enumerate(loop_map) if cut == dim]
+            of_block = [(block[n], self.grid[n]) for n, cut in enumerate(grid_map) if cut == dim]
+            number = 0
+            for digit, base in digits + of_block if cyclic else of_block + digits:
+                number = number * base + digit
             places.append([n for n in range(number * count, (number + 1) * count) if n < size[dim]])
         return places
 
-    def _store(self, op: Operation, result: Array) -> None:
-        tile = shape_of(op.operands[0])
-        for block, state in self.blocks.items():
-            elements = state.tiles[op.operands[0]]
-            places: Places = []
-            for dim, count in enumerate(tile):
-                cuts = enumerate(integers(op, "grid_map"))
-                first = count * sum(block[axis] for axis, cut in cuts if cut == dim)
-                last = min(first + elements.shape[dim], result.shape[dim])
-                places.append(list(range(first, last)))
-            kept = elements[tuple(slice(len(place)) for place in places)]
-            if kept.size:
-                result[_grid_of(places)] = kept
+    def _store(self, op: Operation, block: Index, iteration: Index, tiles: Tiles) -> None:
+        result, elements = self.results[op], tiles[op.operands[0]]
+        there = self._places(op, shape_of(op.operands[0]), block, iteration, result.shape)
+        places = [place[:count] for place, count in zip(there, elements.shape, strict=True)]
+        kept = elements[tuple(slice(len(place)) for place in places)]
+        if kept.size:
+            result[_grid_of(places)] = kept
 
     def _finish(self, op: Operation) -> None:
         """Add up blocks; a value that the loop did not make is added up only now."""

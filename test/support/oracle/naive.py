@@ -2,7 +2,8 @@
 The naive evaluator: a loop for each block, each iteration and each element.
 
 Block b, iteration i of a dimension that a grid axis of G blocks and a loop of F iterations cut into
-tiles of t elements holds the indices from (b F + i) t, t of them or fewer at the end.
+tiles of t elements holds the indices from (b F + i) t, t of them or fewer at the end; from
+(i G + b) t if the graph is cyclic.
 """
 
 from __future__ import annotations
@@ -101,17 +102,7 @@ class _Graph:
     def _load(self, op: Operation, block: Index, iteration: Index | None) -> Box:
         source = self.inputs[op.operands[0]]
         shape = shape_of(op.results[0])
-        first: list[int] = []
-        for dim, size in enumerate(shape):
-            position = 0
-            for axis, cut in enumerate(integers(op, "grid_map")):
-                if cut == dim:
-                    position = block[axis]
-            for number, cut in enumerate(integers(op, "loop_map")):
-                if cut == dim:
-                    assert iteration is not None
-                    position = position * self.loop[number] + iteration[number]
-            first.append(position * size)
+        first = self._first(op, shape, block, iteration)
         valid = [
             max(0, min(size, whole_size - start))
             for size, whole_size, start in zip(shape, source.shape, first, strict=True)
@@ -121,14 +112,30 @@ class _Graph:
             elements[index] = source[tuple(a + i for a, i in zip(first, index, strict=True))]
         return Box(shape, elements)
 
+    def _first(
+        self, op: Operation, tile: Index, block: Index, iteration: Index | None
+    ) -> list[int]:
+        """The indices of a tile's first element in the tensor that is loaded or stored."""
+        first: list[int] = []
+        for dim, size in enumerate(tile):
+            of_block, blocks, step, steps = 0, 1, 0, 1
+            for axis, cut in enumerate(integers(op, "grid_map")):
+                if cut == dim:
+                    of_block, blocks = block[axis], self.grid[axis]
+            for number, cut in enumerate(integers(op, "loop_map")):
+                if cut == dim:
+                    assert iteration is not None
+                    step = step * self.loop[number] + iteration[number]
+                    steps *= self.loop[number]
+            cyclic = "cyclic" in self.op.properties
+            first.append(size * (step * blocks + of_block if cyclic else of_block * steps + step))
+        return first
+
     def _store(self, op: Operation, result: Array, written: NDArray[np.bool_]) -> None:
         """Copy the tiles of all blocks; blocks that write the same elements agree."""
-        for block in self.blocks:
-            tile = self._tile(op.operands[0], block, None)
-            first = [0] * len(tile.shape)
-            for axis, dim in enumerate(integers(op, "grid_map")):
-                if dim != REPLICATED:
-                    first[dim] = block[axis] * tile.shape[dim]
+        for block, iteration in self._steps(op.operands[0] in self.looped):
+            tile = self._tile(op.operands[0], block, iteration)
+            first = self._first(op, tile.shape, block, iteration)
             for index in np.ndindex(*tile.valid):
                 place = tuple(a + i for a, i in zip(first, index, strict=True))
                 value = tile.elements[index]

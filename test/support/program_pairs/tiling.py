@@ -29,6 +29,8 @@ class Tiling:
     """Name and blocks of each grid axis."""
     loop: tuple[tuple[str, int], ...]
     """Name and iterations of each loop, outermost first; two loops may cut one dimension."""
+    cyclic: bool = False
+    """Whether blocks take turns with the tiles of what loops cut, too."""
 
     def blocks(self, name: str) -> int:
         """The blocks along a dimension."""
@@ -74,7 +76,8 @@ def random_tiling(
     if not grid:
         grid.append((NOTHING, 1))
     tiles = {name: _tile(draw, sizes[name], counts[name]) for name in sizes}
-    return Tiling(sizes, tiles, tuple(grid), tuple(loop))
+    cyclic = bool({*names} & dict(loop).keys()) and draw.chance(0.5)
+    return Tiling(sizes, tiles, tuple(grid), tuple(loop), cyclic)
 
 
 def _loops(draw: Draw, summed: dict[str, int]) -> list[str]:
@@ -166,7 +169,11 @@ class GraphWriter:
         """The results of the graph, which is placed where `ops` are."""
         grid = [count for _, count in self.tiling.grid]
         loop = [count for _, count in self.tiling.loop]
-        op = kernel.GraphDefinedOp(self.inputs, grid, loop, self.results, Region(self.block))
+        accesses = [op for op in self.block.ops if isinstance(op, tb.LoadOp | tb.StoreOp)]
+        cyclic = self.tiling.cyclic and any(map(tb.is_cut_twice, accesses))
+        op = kernel.GraphDefinedOp(
+            self.inputs, grid, loop, self.results, Region(self.block), cyclic=cyclic
+        )
         ops.add(op)
         return list(op.results)
 

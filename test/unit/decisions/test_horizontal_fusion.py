@@ -26,7 +26,7 @@ def kernels(draw: st.DrawFn) -> list[FusionCandidate]:
         reads = draw(st.frozensets(st.integers(0, number - 1))) if number else frozenset[int]()
         blocks = draw(st.sampled_from([1, FEW, MANY // 2, MANY, 3 * MANY]))
         block = draw(st.sampled_from([None, 128, 256]))
-        found.append(FusionCandidate(reads, blocks, block))
+        found.append(FusionCandidate(reads, blocks, block, draw(st.sampled_from([0, 512, 1024]))))
     return found
 
 
@@ -36,7 +36,8 @@ def test_groups(candidates: list[FusionCandidate]) -> None:
     order = [number for group in groups for number in group]
     assert sorted(order) == list(range(len(candidates)))
     for group in groups:
-        assert list(group) == sorted(group)
+        loads = [candidates[number].block_bytes for number in group]
+        assert len(group) == 1 or loads == sorted(loads, reverse=True), "long blocks come first"
         for number in group:
             before = order[: order.index(group[0])]
             assert set(candidates[number].reads) <= set(before), "it reads what shares its launch"

@@ -124,6 +124,17 @@ def test_graph(across: Sequence[int]) -> None:
     ]
 
 
+def test_cyclic_graph() -> None:
+    plain = column_sums()
+    assert not plain.is_cyclic
+    body = plain.detach_region(plain.body)
+    types = [result.type for result in plain.outputs]
+    graph = kernel.GraphDefinedOp(plain.inputs, [4, 2], [8], types, body, cyclic=True)
+    graph.verify()
+    assert graph.is_cyclic
+    assert graph.clone().is_cyclic
+
+
 def test_graph_without_loop() -> None:
     x = value(tensor(64, 32))
     body = Block(arg_types=[x.type])

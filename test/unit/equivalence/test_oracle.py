@@ -96,6 +96,19 @@ def test_ragged_tiles(run: Run) -> None:
 
 
 @RUNS
+def test_blocks_take_turns(run: Run) -> None:
+    """Cyclic: block 0 has elements 0, 1, 4 and 5 of seven, block 1 the others, in any loops."""
+    x = np.log(np.arange(1.0, 8.0)).reshape(7, 1)
+    stored = [store("e", "[0] loop_map [0]", "2x1xf32"), store("r", "[0]", "1x1xf32")]
+    body = "\n".join([ragged_sum(""), *stored])
+    outputs = ["7x1xf32", "2x1xf32"]
+    function = graph(["7x1xf32"], outputs, "grid [2] loop [2] cyclic", body)
+    elements, parts = run(function, [x])
+    assert elements == pytest.approx(np.exp(x))
+    assert parts == pytest.approx(np.array([[1.0 + 2 + 5 + 6], [3 + 4 + 7]]))
+
+
+@RUNS
 def test_across(run: Run) -> None:
     x = np.log(np.arange(1.0, 8.0)).reshape(7, 1)
     body = ragged_sum("across [0]") + "\n" + store("r", "[_]", "1x1xf32")

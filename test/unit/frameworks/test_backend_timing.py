@@ -11,12 +11,17 @@ from optional_packages import package
 
 torch: Any = package("torch")
 
-from mirage_mlir.frameworks.backend import graphs, timing  # noqa: E402
+from mirage_mlir.driver.bench import Reading  # noqa: E402
+from mirage_mlir.driver.compile import CompiledFunction  # noqa: E402
+from mirage_mlir.driver.options import Options  # noqa: E402
+from mirage_mlir.driver.tune_tasks import Task  # noqa: E402
+from mirage_mlir.frameworks.backend import graphs, timing, tuned_parts  # noqa: E402
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
 from mirage_mlir.frameworks.backend.operators import program_of  # noqa: E402
 from mirage_mlir.frameworks.backend.report import PartReport  # noqa: E402
 from mirage_mlir.frameworks.backend.searches import FoundKernel  # noqa: E402
 from mirage_mlir.frameworks.backend.timing import PartTimes, times_of  # noqa: E402
+from mirage_mlir.frameworks.backend.tuned_parts import fastest_kernels  # noqa: E402
 from mirage_mlir.targets.target import target_named  # noqa: E402
 
 pytestmark = [
@@ -50,7 +55,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, exact_program: Any) -> Callable[...,
             return times
 
         monkeypatch.setattr(graphs, "times_of", given)
-        compiler = GraphCompiler(search, target_named("H200"), timed=True)
+        compiler = GraphCompiler(search, target_named("H200"), timed_from=0.0)
         compiler.rewrite(traced((8, 16), (16, 8)))
         (part,) = compiler.explanation.parts
         return part
@@ -93,3 +98,43 @@ def test_both_compute_the_same_of_the_same(monkeypatch: pytest.MonkeyPatch) -> N
         return [1.0, 2.0]
 
     assert times_of(module, module, clock) == PartTimes(1.0, 2.0)
+
+
+PRODUCT = """
+func.func @product(%x: tensor<16x512xf16>, %w: tensor<512x256xf16>) -> tensor<16x256xf16> {
+  %0 = kernel.matmul %x, %w : (tensor<16x512xf16>, tensor<512x256xf16>) -> tensor<16x256xf16>
+  func.return %0 : tensor<16x256xf16>
+}
+"""
+
+
+def test_the_fastest_candidate_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the model says; one that gives something else is not, however fast."""
+    task = Task(PRODUCT, "product", Options(target="H200", chips=("sm_90a",), top_k=4))
+    timed: list[CompiledFunction] = []
+
+    def readings(codes: list[CompiledFunction]) -> list[Reading]:
+        timed.extend(codes)
+        times = [10.0] * len(codes)
+        times[-1], times[1] = 5.0, 1.0
+        return [Reading(float(n == 1), 0.5, time) for n, time in enumerate(times)]
+
+    monkeypatch.setattr(tuned_parts, "_readings", readings)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a clock")
+    (artifact,) = fastest_kernels([task])
+    assert artifact is not None
+    assert len(timed) > 2
+    assert artifact.targets[0].launches == timed[-1].code.launches
+    assert artifact.targets[0].ugraph == timed[-1].code.ugraph
+    assert not artifact.unverified
+
+
+def test_where_memory_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the model has to do."""
+
+    def readings(codes: list[CompiledFunction]) -> list[Reading]:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(tuned_parts, "_readings", readings)
+    options = Options(target="H200", chips=("sm_90a",), top_k=2)
+    assert fastest_kernels([Task(PRODUCT, "product", options)]) == [None]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import lowering_cases as cases
 import pytest
+from kernel_kinds import cyclic
 from lowered_kernels import check, function_of
 from lowering_cases import Linear
 from sampling import EVERYTHING
@@ -57,6 +58,13 @@ CASES: dict[str, tuple[Sequence[Build], int]] = {
         [
             lambda: cases.split_linear(Linear(16, 512, 192, 16, 32, 64), 16, more=False),
             lambda: cases.split_linear(Linear(16, 512, 64, 16, 32, 64), 16, more=False),
+        ],
+        0,
+    ),
+    "cyclic": (
+        [
+            lambda: cyclic(cases.split_linear(WIDE, 2, more=False)),
+            lambda: cases.split_linear(NARROW, 2, more=False),
         ],
         0,
     ),

@@ -47,6 +47,17 @@ def test_a_kernel_is_a_layer_with_its_grid_and_loop() -> None:
     assert [edge.label for edge in loads[0].edges] == ["2x256x64xf16"]
 
 
+def test_a_cyclic_kernel_says_so() -> None:
+    text = (
+        (UGRAPHS / "rmsnorm_backward.mlir").read_text().replace("loop [8] {", "loop [8] cyclic {")
+    )
+    (seen,) = seen_in_text(text, "cyclic.mlir", Options(), search=False, only="ugraph")
+    scene = scene_of(seen, "H200", threads=False)
+    assert scene.layers[("kernel 0",)] == {"grid": "8", "loop": "8 cyclic"}
+    labels = [node.label for node in scene.nodes if node.kind is SceneKind.KERNEL]
+    assert labels[0] == "grid 8, loop 8 cyclic"
+
+
 def test_what_a_kernel_stores_reaches_the_next() -> None:
     scene = written("attention_split_kv")
     nodes = {node.id: node for node in scene.nodes}

@@ -1,0 +1,90 @@
+"""Plans in which kernels that do not depend on each other share launches, and their time."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, product
+from math import prod
+
+from mirage_mlir.decisions.horizontal_fusion import FusionCandidate, joint_launches
+from mirage_mlir.search.cost_model.joint_launch import common_of, seconds_together, time_of
+from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan, PlanKernel
+from mirage_mlir.targets.target import Target
+
+OTHERS, NEARLY = 5, 1.05
+"""Plans that are kept, and how much longer than the fastest they may take in the model: of 30 such
+plans of projections with rotary embeddings the model was off by up to a third on an H200."""
+
+
+TILINGS, MOST_WAYS = 4, 256
+"""Grids of each kernel that are combined with those of others, the fastest alone first; and ways to
+combine them, each of which takes 0.1 ms."""
+
+
+def candidates_of(plan: KernelPlan, target: Target) -> list[FusionCandidate]:
+    """What decides which kernels of a plan share a launch."""
+    return [
+        FusionCandidate(
+            frozenset(source.kernel for source in each.arguments if source.kernel is not None),
+            prod(each.graph.blocks),
+            common_of(each.graph, target),
+        )
+        for each in plan.kernels
+    ]
+
+
+def side_by_side(plan: KernelPlan, target: Target) -> list[tuple[int, ...]]:
+    """The numbers of kernels that could share launches if all their blocks were alike."""
+    alike = [replace(each, block=0, blocks=1) for each in candidates_of(plan, target)]
+    return [launch for launch in joint_launches(alike, target) if len(launch) > 1]
+
+
+def joint_seconds(plan: KernelPlan, target: Target) -> float:
+    """The modelled time of a plan, with the launches that `fuse-horizontally` makes of it."""
+    return sum(
+        seconds_together([time_of(plan.kernels[number].graph, target) for number in launch], target)
+        for launch in joint_launches(candidates_of(plan, target), target)
+    )
+
+
+def fitting_each_other(
+    plan: KernelPlan, choices: Sequence[Sequence[PlanKernel]], target: Target
+) -> list[KernelPlan]:
+    """
+    Plans whose kernels have blocks alike, so that they share launches; the fastest first.
+
+    Alone a product of few columns is split over many blocks, whose sums take time. In one launch
+    with others, which have work for all multiprocessors, kernels that fit each other are faster.
+
+    Args:
+        plan: of the fastest kernels.
+        choices: of each kernel, the fastest first.
+        target: the GPU.
+    """
+    best = [(joint_seconds(plan, target), plan)]
+    for launch in side_by_side(plan, target):
+        _, start = best[0]
+        for some in _alike([choices[number] for number in launch], target):
+            kernels = list(start.kernels)
+            for number, one in zip(launch, some, strict=True):
+                kernels[number] = one or kernels[number]
+            other = replace(start, kernels=tuple(kernels))
+            if all(other.kernels != known.kernels for _, known in best):
+                best.append((joint_seconds(other, target), other))
+        best.sort(key=lambda pair: pair[0])
+    near = NEARLY * best[0][0]
+    return [one for seconds, one in best[:OTHERS] if seconds <= near and one is not plan]
+
+
+def _alike(
+    choices: Sequence[Sequence[PlanKernel]], target: Target
+) -> Iterator[tuple[PlanKernel | None, ...]]:
+    """Kernels with blocks alike, one of each choice; None where a choice has none."""
+    by_block: list[dict[Hashable, dict[object, PlanKernel]]] = [{} for _ in choices]
+    for some, found in zip(choices, by_block, strict=True):
+        for one in some:
+            alike = found.setdefault(common_of(one.graph, target), {})
+            # Of equal grids the fastest alone.
+            alike.setdefault(one.graph.blocks, one)
+    for block in dict.fromkeys(block for found in by_block for block in found):
+        lists = [[*found.get(block, {}).values()][:TILINGS] or [None] for found in by_block]
+        yield from islice(product(*lists), MOST_WAYS)
