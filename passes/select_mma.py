@@ -15,7 +15,11 @@ from mirage_mlir.dialects.split_k import StorePartialSumOp
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import MMA_DEPTH, MMA_ROWS, WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.accumulators import fragments_of
-from mirage_mlir.passes.analysis.tile_attributes import has_half_operands, matmul_sizes
+from mirage_mlir.passes.analysis.tile_attributes import (
+    has_half_operands,
+    item_bytes,
+    matmul_sizes,
+)
 from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.mma.batches import batch_matmuls
 from mirage_mlir.passes.mma.chains import (
@@ -56,7 +60,10 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
         for value in (*op.operands, *op.results)
         if isinstance(value.type, threadblock.TileType)
     )
-    return int(elementwise_threads(largest))
+    loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
+    item = max((item_bytes(load.result) for load in loads), default=1)
+    blocks, looped = prod(graph.grid_sizes), prod(graph.loop_sizes) > 1
+    return int(elementwise_threads(largest, blocks, looped, item, target))
 
 
 @dataclass(frozen=True)

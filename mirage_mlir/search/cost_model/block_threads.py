@@ -23,7 +23,7 @@ from mirage_mlir.search.cost_model.groups import (
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
-from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_matmul
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Kind
@@ -65,12 +65,25 @@ class BlockThreads(LiveValues):
             tiles = [self.tiling.axes(value) for value in self.edges]
             # A result may be stretched when it is stored.
             tiles += [present(output.axes) for output in self.tiling.program.computed]
-            return elementwise_threads(np.maximum.reduce(list(map(self.tiling.extent, tiles))))
+            mesh = self.tiling.mesh
+            return elementwise_threads(
+                np.maximum.reduce(list(map(self.tiling.extent, tiles))),
+                mesh.blocks,
+                mesh.iterations > 1,
+                self._loaded_item(),
+                self.tiling.target,
+            )
         threads = matrix_threads([self._sides(edge)[:2] for edge in matmuls])
         if sum(1 + len(chain.others) for chain in self.chains) < len(matmuls):
             return threads
         chained = self._chain_threads()
         return np.where(chained > 0, chained, threads)
+
+    def _loaded_item(self) -> int:
+        """Bytes of an element that is loaded, the largest."""
+        inputs = self.tiling.program.inputs
+        loaded = [inputs[e.source] for e in self.edges.values() if e.kind is Kind.INPUT]
+        return max((item_bytes(each.element_type) for each in loaded), default=1)
 
     def _chain_threads(self) -> Array:
         """The number of threads if all matmuls are in chains; 0 where no number fits."""

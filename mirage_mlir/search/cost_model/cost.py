@@ -14,6 +14,7 @@ from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
     APART,
+    BLOCK_INTERVAL,
     BLOCK_START,
     HIDING_BLOCKS,
     LAST_ITERATION,
@@ -101,6 +102,7 @@ class CostModel(SumsAcrossBlocks):
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
         overlapped = np.maximum(memory, compute) + apart * np.minimum(memory, compute)
+        overlapped = np.maximum(overlapped, most * BLOCK_INTERVAL)
         # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
         last = np.where(looped, compute / mesh.iterations, 0.0)

@@ -1,0 +1,52 @@
+"""How many threads blocks without matmuls get."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mirage_mlir.decisions.threads import (
+    BUSY_THREADS,
+    ELEMENTS_PER_THREAD,
+    LOOPED_THREADS,
+    MANY_BLOCKS,
+    MAX_THREADS,
+    MIN_THREADS,
+    WIDE_BYTES,
+    elementwise_threads,
+)
+from mirage_mlir.targets.target import target_named
+
+H200 = target_named("H200")
+
+
+def threads_of(elements: int, blocks: int, item: int = 2, *, looped: bool = False) -> int:
+    return int(elementwise_threads(elements, blocks, looped, item, H200))
+
+
+@given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([1, 2, 4]), st.booleans())
+def test_powers_of_two(elements: int, blocks: int, item: int, looped: bool) -> None:
+    threads = threads_of(elements, blocks, item, looped=looped)
+    assert MIN_THREADS <= threads <= MAX_THREADS
+    assert threads & (threads - 1) == 0
+    each, least = elements / threads, ELEMENTS_PER_THREAD / 2
+    assert threads == MIN_THREADS or each > least / 2, "no thread is there for nothing"
+    assert threads == MAX_THREADS or each <= max(ELEMENTS_PER_THREAD, WIDE_BYTES / item)
+
+
+@given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([2, 4]))
+def test_idle_multiprocessors_get_more_threads(elements: int, blocks: int, item: int) -> None:
+    """Up to half of those that each can have, while a thread has half of what it may."""
+    threads = threads_of(elements, blocks, item)
+    on_each = -(-blocks // H200.sm_count)
+    shared_finely = elements <= threads * ELEMENTS_PER_THREAD / 2
+    busy = threads * on_each >= BUSY_THREADS
+    assert busy or shared_finely or threads == MAX_THREADS or elements <= 512
+
+
+def test_loops_and_wide_rows() -> None:
+    many = MANY_BLOCKS * H200.sm_count
+    assert threads_of(4096, 2 * H200.sm_count, looped=True) == 2 * LOOPED_THREADS
+    assert threads_of(2048, 2 * H200.sm_count, looped=True) == 128, "of those it is not known"
+    assert threads_of(8192, many) == 256
+    assert threads_of(8192, many, item=4) == 512, "a thread would load 128 bytes"
+    assert threads_of(16384, many) == 512
+    assert threads_of(8192, many // 2) == 512
