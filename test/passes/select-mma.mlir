@@ -112,7 +112,7 @@ func.func @given(%in: tensor<40x7xf32>) -> tensor<40x7xf32> {
   func.return %o : tensor<40x7xf32>
 }
 // CHECK-LABEL: func.func @elements
-// CHECK:         schedule <threads = 256>
+// CHECK:         schedule <threads = 512>
 func.func @elements(%in: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %o = kernel.graph_defined ins(%in) grid [1] {
   ^bb0(%xa: tensor<64x64xf32>):
