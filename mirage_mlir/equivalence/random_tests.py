@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, isfinite
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -49,15 +49,19 @@ OTHER = 1 << 20
 """The number of a draw that is none of the others."""
 
 
+Residue = int | float
+"""A residue; -inf where a function has the maximum of nothing."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """A place where two functions differ in a draw."""
 
     output: int
     element: tuple[int, ...]
-    reference: tuple[int, ...]
+    reference: tuple[Residue, ...]
     """The residues there."""
-    candidate: tuple[int, ...]
+    candidate: tuple[Residue, ...]
 
 
 @dataclass(frozen=True)
@@ -255,12 +259,18 @@ def _compared(
         Difference(
             output,
             tuple(int(dim.indices[i]) for dim, i in zip(left.dims, place[1:], strict=True)),
-            tuple(int(lane[tuple(place)]) for lane in a.p),
-            tuple(int(lane[tuple(place)]) for lane in b.p),
+            _residues_at(a, place),
+            _residues_at(b, place),
         )
         for place in np.argwhere(unequal)[:MOST_DIFFERENCES]
     )
     return _Compared(differences, defined)
+
+
+def _residues_at(values: Residues, place: np.ndarray) -> tuple[Residue, ...]:
+    """The residues of one element, modulo all primes."""
+    found = [float(lane[tuple(place)]) for lane in values.p]
+    return tuple(int(value) if isfinite(value) else value for value in found)
 
 
 MOST_DIFFERENCES = 1000

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.equivalence.float_gate import DISTINCT
 from mirage_mlir.equivalence.float_inputs import contraction
 from mirage_mlir.equivalence.inputs import DrawnWords
-from mirage_mlir.equivalence.random_tests import Difference
+from mirage_mlir.equivalence.random_tests import Difference, Residue
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.domain import AnyArray
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
@@ -77,8 +77,8 @@ class Witness:
             else {
                 "output": found.output,
                 "element": list(found.element),
-                "reference": list(found.reference),
-                "candidate": list(found.candidate),
+                "reference": _written(found.reference),
+                "candidate": _written(found.candidate),
             },
             "f64": None
             if floats is None
@@ -184,5 +184,10 @@ MOST_PLACES = 1000
 """Places that differ that are looked at: the first one of an element of interest is shown."""
 
 
-def _place(numbers: Sequence[int]) -> str:
+def _place(numbers: Sequence[Residue]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def _written(residues: Sequence[Residue]) -> list[int | str]:
+    """Residues as JSON has them, which knows no infinity."""
+    return [each if isinstance(each, int) else str(each) for each in residues]

@@ -125,3 +125,23 @@ func.func @g(%x: tensor<24x8xf32>) -> tensor<24x8xf32> {
   } : (tensor<24x8xf32>, tensor<4x8xf32>) -> tensor<24x8xf32>
   func.return %y : tensor<24x8xf32>
 }
+
+// -----
+
+// The second block has no columns, and so the maximum of nothing: -inf, which is no residue.
+func.func @f(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %m = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<4x2xf32>) -> tensor<4x1xf32>
+  %c = kernel.concat %m, %m {dim = 1 : i64} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  func.return %c : tensor<4x2xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not proved: output 0 at [0, 1] is (-inf, -inf, -inf) instead of}}
+func.func @g(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %m = kernel.graph_defined ins(%x) grid [2] loop [2] {
+  ^bb0(%a: tensor<4x2xf32>):
+    %t = threadblock.load %a grid_map [1] loop_map [1] : (tensor<4x2xf32>) -> !threadblock.tile<4x1xf32>
+    %r = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<4x1xf32>) -> !threadblock.tile<4x1xf32>
+    %s = threadblock.accumulate %r {kind = "max"} : (!threadblock.tile<4x1xf32>) -> !threadblock.tile<4x1xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<4x1xf32>
+  } : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  func.return %m : tensor<4x2xf32>
+}
