@@ -90,6 +90,7 @@ def candidates(
     lower = partial(_plan_memory, target)
     optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts, lower)
     same: Correspondence | None = None
+    texts: set[str] = set()
     for plan, alone in optimizer.plans():
         try:
             writer = FunctionWriter(plan)
@@ -98,6 +99,10 @@ def candidates(
             report.refuse(f"{plan.structure}: {error}")
             remark(place, f"{plan.structure} was left out: {error}", detail=True)
             continue
+        # Plans that were found in two ways: the same kernels would be verified and timed twice.
+        if (text := str(written)) in texts and not alone:
+            continue
+        texts.add(text)
         same = same or Correspondence(program or place, flat.function, optimizer.copied)
         others = [each for each in optimizer.considered if each is not plan]
         found = report.of_candidate(plan.count, plan.seconds, plan.structure, alone=alone)

@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
@@ -69,6 +70,15 @@ class LaunchResources:
     """Blocks on a multiprocessor at a time."""
 
 
+class LaunchPlace(NamedTuple):
+    """Where a kernel is launched."""
+
+    launch: int
+    """The number of the launch, from 0."""
+    place: int
+    """The kernel's place in it, from 1: blocks start in this order."""
+
+
 @dataclass(frozen=True)
 class CompiledFunction:
     """Machine code of one function for one chip, and what a caller must know to launch it."""
@@ -81,8 +91,8 @@ class CompiledFunction:
     assembled: Cubin
     scheduled: tuple[KernelResources, ...]
     """What each kernel was scheduled to need, in the order of the function's graphs."""
-    launched_by: tuple[int, ...]
-    """The number of each kernel's launch, in that order."""
+    launched_by: tuple[LaunchPlace, ...]
+    """Where each kernel is launched, in that order."""
     seconds: Mapping[str, float]
     """Seconds of "lower", "PTX" and "ptxas"."""
     persistent: bool = False
@@ -133,7 +143,7 @@ def _compiled(
     chip = target_named(target).chip
     seconds = Seconds()
     scheduled: tuple[KernelResources, ...] = ()
-    launched_by: tuple[int, ...] = ()
+    launched_by: tuple[LaunchPlace, ...] = ()
     function = function_named(module, name)
     check(function)
     lowered = alone(function)
@@ -146,7 +156,7 @@ def _compiled(
                 if isinstance(each, LowerToNvvmPass):
                     persistent = any(graph.schedule.persistent_blocks for graph in graphs)
                     scheduled = tuple(map(resources_of_kernel, graphs))
-                    launched_by = _launches_of(graphs, lowered)
+                    launched_by = _places_of(graphs, lowered)
                 each.apply(compiler_context(), lowered)
                 if isinstance(each, FuseThreadGraphsPass):
                     check_fusion(function, function_named(lowered, name))
@@ -188,11 +198,17 @@ def _graphs_of(module: ModuleOp) -> list[kernel.GraphDefinedOp]:
     return [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
 
 
-def _launches_of(graphs: Sequence[kernel.GraphDefinedOp], module: ModuleOp) -> tuple[int, ...]:
-    """The number of the launch of each of `graphs`, which are those of `module` in any order."""
+def _places_of(
+    graphs: Sequence[kernel.GraphDefinedOp], module: ModuleOp
+) -> tuple[LaunchPlace, ...]:
+    """Where each of `graphs` is launched, which are those of `module` in any order."""
     launches = launch_groups.launches_of(_graphs_of(module))
-    numbers = {graph: number for number, launch in enumerate(launches) for graph in launch}
-    return tuple(numbers[graph] for graph in graphs)
+    places = {
+        graph: LaunchPlace(number, place)
+        for number, launch in enumerate(launches)
+        for place, graph in enumerate(launch, start=1)
+    }
+    return tuple(places[graph] for graph in graphs)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ class Sharing:
     """What of a launch a kernel is; most are all of it."""
 
     place: int
-    """From 1, the first kernel of the launch."""
+    """From 1, the kernel whose blocks start first."""
     kernels: int
     blocks: int
     """Of all kernels of the launch."""
@@ -77,7 +77,8 @@ def explain_choice(choice: Choice) -> ChosenFunction:
     models: Sequence[KernelExplanation | None] = [] if found is None else found.kernels
     if len(models) != len(compiled.scheduled):
         models = [None] * len(compiled.scheduled)
-    parts = zip(compiled.launched_by, models, compiled.scheduled, strict=True)
+    numbers = [at.launch for at in compiled.launched_by]
+    parts = zip(numbers, models, compiled.scheduled, strict=True)
     return ChosenFunction(
         name=compiled.name,
         chip=compiled.code.target,
@@ -106,14 +107,11 @@ def explain_choice(choice: Choice) -> ChosenFunction:
 def _sharing(compiled: CompiledFunction) -> list[Sharing]:
     """What of its launch each kernel is."""
     blocks: dict[int, list[int]] = {}
-    places: list[int] = []
-    for number, scheduled in zip(compiled.launched_by, compiled.scheduled, strict=True):
-        together = blocks.setdefault(number, [])
-        together.append(prod(scheduled.grid))
-        places.append(len(together))
+    for (number, _), scheduled in zip(compiled.launched_by, compiled.scheduled, strict=True):
+        blocks.setdefault(number, []).append(prod(scheduled.grid))
     return [
         Sharing(place, len(blocks[number]), sum(blocks[number]))
-        for place, number in zip(places, compiled.launched_by, strict=True)
+        for number, place in compiled.launched_by
     ]
 
 

@@ -35,8 +35,9 @@ def explained(
     contests = [_contest(planned) for planned in launched if planned.rivals]
     # Without operators to search, as where all are in graphs already, there is nothing to compare.
     if others and plan.seconds:
-        rivals = [(each.seconds, each.structure, _graphs_of(each)) for each in others]
-        lost = runners_up(_graphs_of(plan), plan.seconds, rivals[:SHOWN])
+        made = [each for planned in launched for each in _made(planned)]
+        rivals = [(each.seconds, each.structure, _as_in(made, each)) for each in others[:SHOWN]]
+        lost = runners_up([graph for _, graph in made], plan.seconds, rivals)
         contests.insert(0, Contest(1 + len(others), lost))
     kernels: list[KernelExplanation | None] = []
     for planned in launched:
@@ -54,8 +55,27 @@ def _contest(planned: PlannedKernel) -> Contest:
     return Contest(1 + len(rivals), lost)
 
 
-def _graphs_of(plan: Plan) -> list[BlockGraph]:
-    return [graph for planned in plan.kernels for graph in _graphs(planned)]
+def _made(planned: PlannedKernel) -> list[tuple[tuple[SSAValue, ...], BlockGraph]]:
+    """The kernels of a part of a plan, each with the values of the function that it makes."""
+    if planned.plan is None:
+        return []
+    results = list(zip(planned.results, planned.plan.results, strict=False))
+    if len(planned.results) != len(planned.plan.results):
+        # Some values are joined from several results: kernels make parts of them.
+        results = []
+    return [
+        (tuple(value for value, source in results if source.kernel == number), kernel.graph)
+        for number, kernel in enumerate(planned.plan.kernels)
+    ]
+
+
+def _as_in(
+    made: Sequence[tuple[tuple[SSAValue, ...], BlockGraph]], other: Plan
+) -> list[BlockGraph]:
+    """The kernels of another plan, in the order of those that make the same values in `made`."""
+    places = {values: place for place, (values, _) in enumerate(made) if values}
+    found = [each for planned in other.kernels for each in _made(planned)]
+    return [graph for _, graph in sorted(found, key=lambda each: places.get(each[0], len(made)))]
 
 
 def _graphs(planned: PlannedKernel) -> list[BlockGraph]:

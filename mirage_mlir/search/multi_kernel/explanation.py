@@ -257,7 +257,7 @@ def _differences(chosen: BlockGraph, other: BlockGraph) -> Iterator[str]:
         yield f"other operations: {', '.join(changes)}"
     elif fewer:
         yield f"fewer operations: {', '.join(f'-{n} {kind}' for kind, n in fewer.items())}"
-    elif old == new:
+    elif old == new and chosen.operations != other.operations:
         yield "the same operations on other operands, or in another order"
 
 
