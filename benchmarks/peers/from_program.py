@@ -34,7 +34,10 @@ from mirage_mlir.interpreters.operators import (
 
 DTYPES = {"f16": "torch.float16", "bf16": "torch.bfloat16", "f32": "torch.float32"}
 
-SAME_NAME = frozenset("exp log square sqrt rsqrt sigmoid relu tanh add sub mul div matmul".split())
+SAME_NAME = frozenset(
+    "exp log square sqrt rsqrt sigmoid relu tanh neg abs erf expm1 log1p sin cos floor ceil round "
+    "add sub mul div matmul".split()
+)
 """Operators that torch has a function for under the same name."""
 
 VIEWS = ("transpose", "reshape", "broadcast", "slice", "cast")
@@ -145,13 +148,21 @@ def _slice(op: Operation, operands: Texts) -> str:
     return f"{operands[0]}[{', '.join(parts)}]"
 
 
+def _compare(op: Operation, operands: Texts) -> str:
+    predicate = op.properties["predicate"]
+    assert isinstance(predicate, StringAttr)
+    return f"torch.{predicate.data}({operands[0]}, {operands[1]}).to({operands[0]}.dtype)"
+
+
 _OPERATORS: Mapping[str, Callable[[Operation, Texts], str]] = {
     "broadcast": lambda op, x: f"{x[0]}.expand({shape_of(op.results[0])})",
     "clamp": _clamp,
+    "compare": _compare,
     "concat": lambda op, x: f"torch.cat([{', '.join(x)}], {integer(op, 'dim')})",
     "gelu": _gelu,
     "layer_norm": _norm("layer_norm", 2),
     "max": lambda op, x: f"torch.maximum({x[0]}, {x[1]})",
+    "min": lambda op, x: f"torch.minimum({x[0]}, {x[1]})",
     "pow": lambda op, x: f"torch.pow({x[0]}, {float(number(op, 'exponent'))})",
     "reduce_max": _reduction("amax"),
     "reduce_mean": _reduction("mean"),
@@ -163,6 +174,7 @@ _OPERATORS: Mapping[str, Callable[[Operation, Texts], str]] = {
     "reshape": lambda op, x: f"{x[0]}.reshape({shape_of(op.results[0])})",
     "rms_norm": _norm("rms_norm", 1),
     "scale": lambda op, x: f"{x[0]} * {float(number(op, 'factor'))}",
+    "select": lambda op, x: f"torch.where({x[0]} != 0, {x[1]}, {x[2]})",
     "silu": lambda op, x: f"functional.silu({x[0]})",
     "slice": _slice,
     "softmax": lambda op, x: f"torch.softmax({x[0]}, {integer(op, 'dim')})",

@@ -1,7 +1,10 @@
 // RUN: mirage-opt %s --kernel-differentiate --superoptimize=target=H200 -o %t.one.mlir
-// RUN: mirage-opt %s --kernel-differentiate --superoptimize=target=H200 -o %t.other.mlir
+// RUN: mirage-opt %s --kernel-differentiate --superoptimize=target=H200 --explain -o %t.other.mlir 2>%t.explained
+// RUN: filecheck %s --check-prefix=EXPLAINED --input-file %t.explained
 // RUN: diff %t.one.mlir %t.other.mlir
 // RUN: filecheck %s --input-file %t.one.mlir
+
+// EXPLAINED: grid {{[0-9]+}} (i), loop {{[0-9]+}} (i), blocks take turns (cyclic); tile
 
 // Blocks that walk rows take turns with them: neighbours read what lies side by side at one time. The second kernel
 // has no loop, and is not cyclic.

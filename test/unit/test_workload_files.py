@@ -88,6 +88,28 @@ def test_as_pytorch() -> None:
     )
 
 
+def test_choices_as_pytorch() -> None:
+    kind = "tensor<4x8xf32>"
+    pair = f"({kind}, {kind}) -> {kind}"
+    text = f"""
+func.func @f(%a: {kind}, %b: {kind}) -> {kind} {{
+  %n = kernel.neg %a : ({kind}) -> {kind}
+  %c = kernel.compare %n, %b {{predicate = "le"}} : {pair}
+  %m = kernel.min %a, %b : {pair}
+  %s = kernel.select %c, %m, %b : ({kind}, {kind}, {kind}) -> {kind}
+  func.return %s : {kind}
+}}
+"""
+    assert torch_text(function_in(text)) == (
+        "def program(a0, a1):\n"
+        "    v0 = torch.neg(a0)\n"
+        "    v1 = torch.le(v0, a1).to(v0.dtype)\n"
+        "    v2 = torch.minimum(a0, a1)\n"
+        "    v3 = torch.where(v1 != 0, v2, a1)\n"
+        "    return v3\n"
+    )
+
+
 def test_attention_as_one_call() -> None:
     function = function_in((WORKLOADS / "attention.mlir").read_text())
     assert has_attention(function)

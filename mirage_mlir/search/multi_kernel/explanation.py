@@ -48,12 +48,15 @@ class Tiles:
     """Elements of a tile along each dimension."""
     splits: int
     """Blocks that share a loop: split-K."""
+    cyclic: bool = False
+    """Whether blocks take turns with the tiles of a dimension that a loop walks, too."""
 
     def __str__(self) -> str:
         grid = " x ".join(f"{count} ({name})" for name, count in self.grid) or "1"
         loop = " x ".join(f"{count} ({name})" for name, count in self.loop) or "none"
+        turns = ", blocks take turns (cyclic)" if self.cyclic else ""
         split = f", split-K {self.splits}" if self.splits > 1 else ""
-        return f"grid {grid}, loop {loop}{split}"
+        return f"grid {grid}, loop {loop}{turns}{split}"
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ def tiles_of(graph: BlockGraph) -> Tiles:
         tuple(zip(loop, graph.trip_counts, strict=True)),
         {name: graph.tiles[name] for name in sorted(graph.tiles)},
         graph.model.resources.splits,
+        graph.is_cyclic,
     )
 
 

@@ -150,6 +150,16 @@ def test_the_fastest_is_taken() -> None:
     assert best.timing[2].endswith(" taken")
 
 
+def test_which_are_timed_again() -> None:
+    """The four fastest, and what the model puts first, however slow it is."""
+    profiler = Profiler(MACHINE, OPTIONS)
+    texts = [scale(2.0, blocks) for blocks in (16, 8, 4, 2, 1)]
+    slow = scale(2.0, 8).replace("%d", "%e")
+    profiler.fastest(function_of(REFERENCE), offers_of([texts[0], slow, *texts[1:]]))
+    again = [one.compared for one in profiler.results[0].candidates]
+    assert again == [True, True, False, True, True, True]
+
+
 def test_what_is_wrong_is_passed_over() -> None:
     """Also what is wrong by less than a run on the GPU shows."""
     texts = [UNCOMPILABLE, scale(3.0, 1), scale(2.000001, 2), scale(2.0, 4)]
