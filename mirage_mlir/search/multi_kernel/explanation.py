@@ -54,9 +54,9 @@ class Tiles:
     def __str__(self) -> str:
         grid = " x ".join(f"{count} ({name})" for name, count in self.grid) or "1"
         loop = " x ".join(f"{count} ({name})" for name, count in self.loop) or "none"
-        turns = ", blocks take turns (cyclic)" if self.cyclic else ""
+        distribution = ", blocks take turns (cyclic)" if self.cyclic else ""
         split = f", split-K {self.splits}" if self.splits > 1 else ""
-        return f"grid {grid}, loop {loop}{turns}{split}"
+        return f"grid {grid}, loop {loop}{distribution}{split}"
 
 
 @dataclass(frozen=True)
