@@ -63,6 +63,8 @@ def fastest_kernels(tasks: Sequence[Task]) -> list[Artifact | None]:
     cores = os.cpu_count() or 1
     with workers(cores) as pool:
         settling = dict(_tuned(pool, tasks, max(1, cores // max(1, len(tasks)))))
+        # The model may need what torch keeps of the memory for inputs.
+        torch.cuda.empty_cache()
         return [_artifact_of(settling.get(number)) for number in range(len(tasks))]
 
 
