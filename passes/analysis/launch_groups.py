@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.decisions.horizontal_fusion import FusionCandidate
 from mirage_mlir.decisions.schedule import Array, side_by_side
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, item_bytes
 from mirage_mlir.targets.target import Target
@@ -43,9 +44,8 @@ def _loaded_bytes(graph: kernel.GraphDefinedOp) -> int:
     total = 0
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.LoadOp):
-            looped = any(dim >= 0 for dim in op.loop_map.get_values())
             size = prod(threadblock.shape_of(op.result)) * item_bytes(op.result)
-            total += size * (prod(graph.loop_sizes) if looped else 1)
+            total += size * (prod(graph.loop_sizes) if is_staged(op) else 1)
     return total
 
 

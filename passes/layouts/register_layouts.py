@@ -10,6 +10,7 @@ of the tiles in shared memory that are read or written.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -219,7 +220,7 @@ class RegisterLayouts:
                 cost += len(layout.offsets) * warps * INSTRUCTION_COST
                 for value in op.operands:
                     cost += self.moving(op, value, layout, group)
-                    if self.first_reader(value) is op:
+                    if self.first_readers[value] is op:
                         cost += self.reading(op, value, layout)
             total += cost * self.tiles.times(op)
             for use in op.results[0].uses:
@@ -236,10 +237,15 @@ class RegisterLayouts:
         spread = Spread(layout, as_matrix(shape), sides)
         return device_cost(spread, shape, own, view_of(load.source), item_bytes(value))
 
-    def first_reader(self, value: SSAValue) -> Operation:
-        """The first thread graph that reads a tile; who reads it in the same layout has it then."""
-        ops = self.graph.body.block.ops
-        return next(op for op in ops if isinstance(op, thread.GraphOp) and value in op.operands)
+    @cached_property
+    def first_readers(self) -> dict[SSAValue, Operation]:
+        """The first thread graph that reads each tile; who reads it in its layout has it then."""
+        found: dict[SSAValue, Operation] = {}
+        for op in self.graph.body.block.ops:
+            if isinstance(op, thread.GraphOp):
+                for value in op.operands:
+                    found.setdefault(value, op)
+        return found
 
     def readings_again(
         self, groups: list[Group], group_of: dict[Operation, int], first: int
@@ -250,7 +256,7 @@ class RegisterLayouts:
             if not isinstance(op, thread.GraphOp) or op not in group_of:
                 continue
             for value in op.operands:
-                other, own = group_of.get(self.first_reader(value)), group_of[op]
+                other, own = group_of.get(self.first_readers[value]), group_of[op]
                 if other is None or other == own or (value, own) in seen:
                     continue
                 seen.add((value, own))

@@ -61,12 +61,13 @@ def times_of(module: Any, operator: Any, clock: Clock | None = None) -> PartTime
     # Graphs are rewritten while tensors are fakes.
     with import_module("torch.utils._python_dispatch")._disable_current_modes():
         calls: list[Call] = [lambda given: operator(*given), lambda given: without(list(given))]
-        sets = [[_filled(each) for each in examples] for _ in range(_sets(examples))]
+        size = sum(each.untyped_storage().nbytes() for each in examples)
+        sets = [[_filled(each) for each in examples] for _ in range(set_count(size))]
         return PartTimes(*(clock or replayed)(calls, sets))
 
 
-def _sets(examples: Sequence[Any]) -> int:
-    size = sum(each.untyped_storage().nbytes() for each in examples)
+def set_count(size: int) -> int:
+    """How many sets of inputs of `size` bytes to time with."""
     return min(MOST_SETS, ceil(COLD_BYTES / max(size, 1)))
 
 

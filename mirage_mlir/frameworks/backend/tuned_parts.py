@@ -29,7 +29,7 @@ from mirage_mlir.driver.tune_tasks import (
     search,
     settle,
 )
-from mirage_mlir.frameworks.backend.timing import COLD_BYTES, MOST_SETS, replayed
+from mirage_mlir.frameworks.backend.timing import replayed, set_count
 from mirage_mlir.runtime.artifact import Artifact, TensorSpec
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.worker import WorkerError, Workers, workers
@@ -144,7 +144,7 @@ def _readings(codes: Sequence[CompiledFunction]) -> list[Reading]:
     """Times of candidates, and how far their results are from those of the first."""
     inputs, outputs = codes[0].inputs, codes[0].outputs
     size = sum(prod(spec.shape) * spec.element_type.itemsize for spec in inputs)
-    sets = [[_random(spec) for spec in inputs] for _ in range(_sets(size))]
+    sets = [[_random(spec) for spec in inputs] for _ in range(max(2, set_count(size)))]
     kernels = [_kernel(code) for code in codes]
     results = [[_poisoned(spec) for spec in outputs] for _ in codes]
     for kernel, result in zip(kernels, results, strict=True):
@@ -161,10 +161,6 @@ def _readings(codes: Sequence[CompiledFunction]) -> list[Reading]:
 
 def _call(kernel: CompiledKernel, results: Sequence[Any], inputs: Sequence[Any]) -> None:
     kernel(*inputs, out=results)
-
-
-def _sets(size: int) -> int:
-    return min(MOST_SETS, max(2, ceil(COLD_BYTES / max(size, 1))))
 
 
 def _kernel(code: CompiledFunction) -> CompiledKernel:

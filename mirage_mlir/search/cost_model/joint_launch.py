@@ -14,7 +14,6 @@ ANOTHER_KERNEL = 0.02e-6
 """Seconds that each further kernel of a launch counts for, too few to be measured: of plans that
 take as long otherwise that with fewer kernels is taken."""
 
-
 BEGINNING_ANEW = 2.0
 """Times the first and last iterations and the launch of a block: what a block costs that begins
 when another ends. Projections of 50 MB in one launch took 17 to 19 us on an H200 with room for all

@@ -14,7 +14,6 @@ OTHERS, NEARLY = 5, 1.05
 """Plans that are kept, and how much longer than the fastest they may take in the model: of 30 such
 plans of projections with rotary embeddings the model was off by up to a third on an H200."""
 
-
 TILINGS, MOST_WAYS = 4, 256
 """Grids of each kernel that are combined with those of others, the fastest alone first; and ways to
 combine them, each of which takes 0.1 ms."""

@@ -93,7 +93,7 @@ def test_parts_are_those_of_the_blocks() -> None:
 
 
 def test_persistent_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block computes one tile of the grid after another, each in turns with the others."""
+    """A block computes one tile of the grid after another, alternately with the other blocks."""
     few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
 
     def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
