@@ -204,6 +204,45 @@ def test_parts_of_a_model_that_are_timed(torch: Any, ours: Any) -> None:
     assert part.taken == (part.seconds <= 0.97 * part.without)
 
 
+def test_small_kernels_beside_parts_share_launches(torch: Any, ours: Any) -> None:
+    """Keys and values that are written, and a counter: as a decode step has them."""
+    from mirage_mlir.frameworks.backend.entry import mirage
+
+    half = {"device": "cuda", "dtype": torch.bfloat16}
+    norm, linear = (
+        torch.nn.RMSNorm(4096, **half),
+        torch.nn.Linear(4096, 1024, bias=False, **half),
+    )
+
+    def step(x: Any, keys: Any, values: Any, count: Any) -> Any:
+        made = linear(norm(x))
+        keys.index_copy_(0, count, made)
+        values.index_copy_(0, count, made.square())
+        mask = torch.where(torch.arange(len(keys), device="cuda") <= count, 1.0, 0.0)
+        result = (keys * mask[:, None]).sum(0) + values.sum(0)
+        count.add_(1)
+        return result
+
+    def state() -> list[Any]:
+        caches = [torch.zeros(16, 1024, **half) for _ in range(2)]
+        return [*caches, torch.full((1,), 3, device="cuda")]
+
+    x = torch.randn(1, 4096, **half)
+    with torch.no_grad():
+        compiled = torch.compile(step, backend=mirage, options={"effort": "quick"}, dynamic=False)
+        for expected, found in ((state(), state()), (state(), state())):
+            wanted = step(x, *expected)
+            assert close(compiled(x, *found), wanted.double(), "bfloat16")
+            for one, other in zip(found, expected, strict=True):
+                assert close(one, other.double(), "bfloat16")
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            compiled(x, *found)
+            torch.cuda.synchronize()
+    launches = [event.name for event in profile.events() if event.name.startswith("triton")]
+    # What writes the cache, with the mask; and the sums, with the counter.
+    assert len(launches) <= 3, launches
+
+
 def test_the_target_is_this_gpu(torch: Any, ours: Any) -> None:
     """Its own row where it has one, for its tensors and where there are none."""
     target = present_target()

@@ -8,6 +8,7 @@ so that there is no Python of ours between pieces and CUDA graphs capture all.
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from math import inf
 from typing import Any, TypedDict
@@ -20,6 +21,7 @@ from mirage_mlir.frameworks.backend.kept_graphs import GraphRecord, kept_under, 
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel, find_all
+from mirage_mlir.frameworks.backend.small_kernels import few_launches
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.torch import target_of
 
@@ -92,10 +94,12 @@ class Backend:
         def inner(graph: Any, examples: Sequence[Any], **kwargs: Any) -> Any:
             nonlocal asked
             asked = True
-            self._rewrite(graph, examples, kwargs.get("static_input_idxs") or (), record)
+            taken = self._rewrite(graph, examples, kwargs.get("static_input_idxs") or (), record)
             if self._options.get("rest") == "eager":
                 return _boxed(graph)
-            return compile_fx.compile_fx_inner(graph, examples, **kwargs)
+            # A model that has nothing for us is compiled as without us.
+            with few_launches() if taken else nullcontext():
+                return compile_fx.compile_fx_inner(graph, examples, **kwargs)
 
         with kept_under(record):
             made = compile_fx.compile_fx(
@@ -144,10 +148,11 @@ class Backend:
         examples: Sequence[Any],
         parameters: Sequence[int],
         record: GraphRecord | None,
-    ) -> None:
+    ) -> int:
+        """Put kernels in the place of parts of a graph; how many."""
         place = self._place(examples)
         if place is None:
-            return
+            return 0
         name, timed = place
         compiler = self._compilers.setdefault(
             place,
@@ -168,6 +173,7 @@ class Backend:
         )
         if record is not None:
             record.add(taken, found, options_of(name, self._search_options(name, timed)))
+        return len(taken)
 
     @staticmethod
     def _say(found: ModelExplanation, outcome: str) -> None:
