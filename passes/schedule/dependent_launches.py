@@ -136,15 +136,17 @@ class DependentLaunches:
         to do. Kernels with little work for each block lose less by that than they gain; where a
         producer fills large buffers there is no room for several.
         """
-        return self.target.has_pdl and all(map(self._gains_by_pdl, self.launches[number]))
-
-    def _gains_by_pdl(self, graph: kernel.GraphDefinedOp) -> bool:
-        if bytes_of_block(graph) <= MAX_EARLY_BYTES:
-            return True
+        launch = self.launches[number]
         # Of clusters too: where others fit beside them, some multiprocessors would get two.
-        share = blocks_side_by_side(graph, self.target, clusters=False)
-        spread = is_spread(graph.memory.shared_bytes, share, self.target)
-        return graph.schedule.producer_warps > 0 and bool(spread)
+        share = blocks_side_by_side(launch[0], self.target, clusters=False)
+        # Kernels of one launch have what the largest of them needs.
+        shared = max(graph.memory.shared_bytes for graph in launch)
+        spread = bool(is_spread(shared, share, self.target))
+        return self.target.has_pdl and all(
+            bytes_of_block(graph) <= MAX_EARLY_BYTES
+            or (spread and graph.schedule.producer_warps > 0)
+            for graph in launch
+        )
 
     def occupancy_limit_bytes(self, number: int) -> int:
         """
