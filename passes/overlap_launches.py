@@ -45,6 +45,7 @@ class OverlapLaunchesPass(TargetPass):
 
     The next launch may start (`launch_dependents`) when this one has waited for the previous grid,
     so that all grids before that have ended; or at once, where it does not matter to the next one.
+    Behind the last launch of a function that is one of another call, of whichever function.
     A launch asks for so much shared memory that its blocks are spread evenly over multiprocessors
     (`occupancy_limit_bytes`).
 

@@ -100,9 +100,15 @@ class DependentLaunches:
         return [*self.constants]
 
     def launches_dependents(self, number: int) -> bool:
-        """Whether the next launch may start before launch `number` has ended."""
-        # After the last one comes the first one of the next call.
-        return self.uses_pdl((number + 1) % len(self.launches))
+        """
+        Whether the next launch may start before launch `number` has ended.
+
+        Behind the last one comes a call of another function, too, whose first launch may do so: in
+        a layer of LLaMA-3-8B attention, which starts after the previous grid, kept a matmul behind
+        it from copying its weights.
+        """
+        last = number + 1 == len(self.launches)
+        return self.target.has_pdl if last else self.uses_pdl(number + 1)
 
     def at_once(self, number: int) -> bool:
         """Whether it may even before that launch has waited for the previous grid."""

@@ -6,11 +6,15 @@
 #acc = #threadblock.registers<{register = [[1, 0], [0, 8], [8, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 16], [0, 32]]}>
 
 // Blocks of a launch have the shared memory of its largest kernel: no more than two of these fit, so that
-// they are spread evenly wherever there is room first. Alone the second kernel would wait.
+// they are spread evenly wherever there is room first. Alone the second kernel starts after the previous
+// grid, but lets what is called next start when its copies are on their way.
 // CHECK-LABEL: func.func @joint
 // CHECK:         memory <shared_bytes = 112640, {{.*}} overlap <starts_early, available = [1]> {
 // CHECK:         memory <shared_bytes = 30792, {{.*}} overlap <starts_early, available = [1]> {
 // CHECK-LABEL: func.func @alone
+// CHECK-NOT:     starts_early
+// CHECK:           threadblock.fill_buffers
+// CHECK-NEXT:      threadblock.launch_dependents
 // CHECK-NOT:     starts_early
 // CHECK:         func.return
 func.func @joint(%x: tensor<16x2048xf16>, %v: tensor<2048x8448xf16> {kernel.constant}, %w: tensor<2048x8448xf16> {kernel.constant}) -> (tensor<16x8448xf32>, tensor<16x8448xf32>) attributes {kernel.workspace = #kernel.workspace<>} {
