@@ -51,6 +51,10 @@ def run_command(
             if "--version" in words:
                 sys.stdout.write(_version(name))
                 return 0
+            if arguments is None:
+                from mirage_mlir.bridge.bindings import own_process
+
+                own_process()
             with seldom_collected():
                 return run(words)
         finally:
