@@ -19,7 +19,8 @@ def leave_out_holder(package: str) -> None:
     Let `package`, say `numba_cuda_mlir._mlir`, be imported without running the one that holds it.
 
     The holder is there, with its path and nothing else: this is for processes that run no code
-    but ours. Nothing is done where it was imported before, or is not installed.
+    but ours. Nothing is done where it was imported before, say by another package with passes, or
+    is not installed.
     """
     holder, _, _ = package.partition(".")
     if holder in sys.modules:
