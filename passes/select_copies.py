@@ -18,6 +18,7 @@ from mirage_mlir.passes.analysis.copy_shapes import (
     aligned_shape,
     may_be_realigned,
     may_be_windowed,
+    walks,
 )
 from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -53,7 +54,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
     staged = [op for op in loads if is_staged(op)]
     boxed = [op for op in loads if target.has_tma and boxes_of(op)]
     # One thread starts all copies of an iteration, or all threads do.
-    pipelined = bool(staged) and all(op in boxed for op in staged)
+    pipelined = bool(staged) and all(op in boxed for op in staged) and not walks(graph)
     for op in loads:
         if pipelined and op in boxed:
             op.copy = StringAttr(threadblock.TENSOR_COPY)
@@ -163,7 +164,9 @@ class SelectCopiesPass(GraphPass):
     tiles are copied by all threads: by `cp.async` (`copy = "async"`), or through registers where
     the tensor's strides and the tile's sides leave pieces of less than 4 bytes. If lines of the
     tile are whole pieces of 16 bytes, threads load such pieces from aligned addresses and shift
-    them into place (`copy = "realigned"`); else they copy small ones (`copy = "threads"`). A load
+    them into place (`copy = "realigned"`); else they copy small ones (`copy = "threads"`). A tile
+    that is one whole row is copied as the aligned pieces in which it lies (`copy = "window"`). A
+    loop that reads and writes whole rows has its tiles copied by all threads, too. A load
     without `copy` is read in place: its tile is read once, and by no MMA.
 
     Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such

@@ -43,6 +43,22 @@ def is_windowed(tile_bytes: ArrayLike, run_bytes: ArrayLike, piece_bytes: ArrayL
     return one_line & (run >= LEAST_WINDOW) & (np.asarray(piece_bytes) < WIDE_BYTES)
 
 
+def walks_rows(contiguous: ArrayLike, *, stores: bool, multiplies: bool) -> Mask:
+    """
+    Whether a loop reads and writes whole rows: all threads copy its tiles then, not producers.
+
+    Tensor copies bring such tiles in boxes, 128 bytes of each row. On an H200 the gradient of
+    RMSNorm of 32,768 rows of 1024 took 52.8 us for 59.9 in f16, in tiles of eight rows, and 108 us
+    for 121 in f32.
+
+    Args:
+        contiguous: whether all tiles that the loop loads are, in their tensors.
+        stores: whether the loop stores tiles.
+        multiplies: whether the kernel has matmuls.
+    """
+    return np.asarray(contiguous) & stores & (not multiplies)
+
+
 def is_realigned(run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
     """
     Whether threads load aligned pieces of 16 bytes and shift them into place.
@@ -77,7 +93,12 @@ def are_fetched(words: ArrayLike, sums: ArrayLike) -> Mask:
     return (words > 0) & (words + np.asarray(sums) <= MOST_HELD)
 
 
-def loop_stages(iteration_bytes: ArrayLike, iterations: ArrayLike, all_fetched: ArrayLike) -> Array:
+def loop_stages(
+    iteration_bytes: ArrayLike,
+    iterations: ArrayLike,
+    all_fetched: ArrayLike,
+    share: ArrayLike = 1,
+) -> Array:
     """
     The pipeline stages of a loop whose tiles threads copy.
 
@@ -85,6 +106,7 @@ def loop_stages(iteration_bytes: ArrayLike, iterations: ArrayLike, all_fetched: 
         iteration_bytes: of the tiles of one iteration.
         iterations: of the loop.
         all_fetched: whether all tiles are fetched into registers an iteration ahead.
+        share: blocks on a multiprocessor, of a loop that reads and writes whole rows.
     """
     few = np.minimum(FETCHED_STAGES, np.asarray(iterations, np.float64))
-    return np.where(all_fetched, few, copy_stages(iteration_bytes, iterations))
+    return np.where(all_fetched, few, copy_stages(iteration_bytes, iterations, share))

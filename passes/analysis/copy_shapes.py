@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from mirage_mlir.decisions.copies import is_realigned, is_windowed
+from mirage_mlir.decisions.copies import is_realigned, is_windowed, walks_rows
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import SharedAttr, layout_of
 from mirage_mlir.layouts.layout import ceil_div, largest_power_of_two_divisor
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
-from mirage_mlir.passes.analysis.buffers import has_rows_along
+from mirage_mlir.passes.analysis.buffers import has_rows_along, is_staged
 from mirage_mlir.passes.analysis.tensor_views import view_of
 
 LARGEST_REALIGNED = 1 << 30
@@ -48,6 +48,34 @@ def copy_shape(op: threadblock.LoadOp) -> CopyShape:
     if shape is None:
         fail(op, f'has copy = "realigned", and no lines of pieces of {WIDEST_ACCESS} bytes')
     return shape
+
+
+def is_contiguous(op: threadblock.LoadOp) -> bool:
+    """Whether the elements of a tile are neighbours in its tensor."""
+    view, tile = view_of(op.source), threadblock.shape_of(op.result)
+    run, expected, whole = 1, 1, True
+    for stride, size, part in sorted(zip(view.strides, view.shape, tile, strict=True)):
+        if size == 1:
+            continue
+        if stride != expected:
+            break
+        run, expected = run * (part if whole else 1), expected * size
+        whole = whole and part >= size
+    return run == prod(tile)
+
+
+def walks(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether the loop of `graph` reads and writes whole rows."""
+    ops = graph.body.block.ops
+    stores = [op for op in ops if isinstance(op, threadblock.StoreOp)]
+    staged = [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op)]
+    return bool(
+        walks_rows(
+            all(map(is_contiguous, staged)),
+            stores=any(max(op.loop_map.get_values(), default=-1) >= 0 for op in stores),
+            multiplies=any(isinstance(op, threadblock.MatmulOp) for op in ops),
+        )
+    )
 
 
 def may_be_realigned(op: threadblock.LoadOp) -> bool:

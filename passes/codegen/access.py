@@ -33,6 +33,7 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import exp_of_difference, scaled
+from mirage_mlir.passes.codegen.window_copies import line_start
 
 CACHE_POLICIES = {EVICT_FIRST: 0x12F0000000000000, EVICT_LAST: 0x14F0000000000000}
 """
@@ -169,7 +170,11 @@ def weighed(
 
 def cluster_pointers(ctx: KernelContext, value: SSAValue, blocks: int) -> list[SSAValue]:
     """The address of a tile in the shared memory of each block that keeps a part of it."""
-    own = ctx.shared_pointer(value)
+    load = value.owner
+    if isinstance(load, threadblock.LoadOp) and load.is_window_copy:
+        own = line_start(ctx, load)
+    else:
+        own = ctx.shared_pointer(value)
     if blocks == 1:
         return [own]
     ranks = [ctx.emit.i32(rank) for rank in range(blocks)]

@@ -2,7 +2,7 @@
 Copies of lines that start at no multiples of 16 bytes, by `cp.async` of 16 bytes nevertheless.
 
 A line lies in aligned pieces of its tensor, its window. These are copied as they are. Readers start
-where the line does in its first piece (`KernelContext.shared_pointer`).
+where the line does in its first piece.
 """
 
 from math import prod
@@ -16,6 +16,27 @@ from mirage_mlir.passes.analysis.copy_shapes import element_bytes, window_pieces
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import MAX_COPIES
 from mirage_mlir.passes.codegen.emitter import Index
+
+
+def place_of(ctx: KernelContext, op: threadblock.LoadOp, iterations: list[Index]) -> Index:
+    """Where the tile of a load starts in its tensor, in elements."""
+    view = ctx.view(op)
+    place: Index = view.offset
+    for index, stride in zip(ctx.origin(op, iterations), view.strides, strict=True):
+        place = ctx.emit.add(place, ctx.emit.mul(index, stride))
+    return place
+
+
+def line_start(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
+    """
+    The address in shared memory of the line that the present iteration reads.
+
+    A line that does not exist starts somewhere, too: all of its window is zeros.
+    """
+    element = threadblock.tile_type(op.result).element_type
+    piece = WIDEST_ACCESS // element_bytes(op)
+    first = ctx.emit.bits(place_of(ctx, op, ctx.iterations), piece - 1)
+    return ctx.emit.pointer(ctx.shared_pointer(op.result), first, element)
 
 
 def copy_window(
@@ -34,7 +55,7 @@ def copy_window(
     exists = emit.all(
         [emit.less(0, extent.limit) for extent in ctx.load_extents(op, iterations) if extent]
     )
-    place = ctx.place(op, iterations)
+    place = place_of(ctx, op, iterations)
     start = emit.pick(exists, emit.sub(place, emit.bits(place, piece - 1)), 0)
     end = emit.pick(exists, prod(kernel.shape_of(ctx.view(op).root)), 0)
 

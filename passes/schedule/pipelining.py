@@ -33,6 +33,8 @@ from mirage_mlir.dialects.pipeline import (
     RefillBuffersOp,
 )
 from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.copy_shapes import walks
+from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
     uses_wgmma,
@@ -227,7 +229,9 @@ class Pipelining:
             return min(iterations, self.given_stages)
         if not has_producer(self.graph, self.target):
             staged = [*filter(is_staged, graph.body.block.ops)]
-            return int(loop_stages(size, iterations, fetched_loads(graph) == staged != []))
+            fetched = fetched_loads(graph) == staged != []
+            share = blocks_side_by_side(graph, self.target) if walks(graph) else 1
+            return int(loop_stages(size, iterations, fetched, share))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
         return int(
             pipeline_stages(

@@ -16,6 +16,7 @@ from mirage_mlir.decisions.copies import (
     is_realigned,
     is_windowed,
     loop_stages,
+    walks_rows,
 )
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
@@ -63,6 +64,8 @@ class BlockBuffers(BlockThreads):
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
+        self.walks = self._walks_rows()
+        """Where the loop reads and writes whole rows."""
         self.pipelined = self._pipelined()
         """Where tensor copies, which warps of their own start, fetch the tiles of the loop."""
         self.producers = self._producers()
@@ -90,7 +93,20 @@ class BlockBuffers(BlockThreads):
         loads = self._loads() if self.tiling.target.has_tma else []
         if not loads:
             return np.zeros_like(self.tiling.one, np.bool_)
-        return np.logical_and.reduce([boxed_tile(self.tiling, v, t).fits for v, t in loads], axis=0)
+        fits = [boxed_tile(self.tiling, v, t).fits for v, t in loads]
+        return np.logical_and.reduce(fits, axis=0) & ~self.walks
+
+    def _walks_rows(self) -> Mask:
+        whole = [
+            contiguous(self.tiling, t).run == self.tiling.volume(v) * item_bytes(t.element_type)
+            for v, t in self._loads()
+        ]
+        stores = any(self.tiling.in_loop(goal) for goal in self.derivation.goals)
+        return walks_rows(
+            np.logical_and.reduce([self.tiling.one > 0, *whole], axis=0),
+            stores=stores,
+            multiplies=bool(self.matmuls),
+        )
 
     def _sums(self) -> list[Array | float]:
         return [warps.sums for warps in self.matmuls.values()]
@@ -176,7 +192,8 @@ class BlockBuffers(BlockThreads):
         """
         The number of buffers of each tile that the loop loads, as `software-pipeline` chooses it.
         """
-        few = loop_stages(self.staged, self.tiling.mesh.iterations, self._all_fetched())
+        share = np.where(self.walks, self.share, 1.0)
+        few = loop_stages(self.staged, self.tiling.mesh.iterations, self._all_fetched(), share)
         if not self.pipelined.any():
             return few
         other = self.held + self.made

@@ -6,9 +6,11 @@ from mirage_mlir.search.cost_model.fitted import (
     AGAIN,
     COPY_BOX,
     COPY_ITERATION,
+    CROWDED,
     EARLY_BYTES,
     EARLY_START,
     IDLE_LATENCY,
+    MOST_WALKING,
     NEITHER,
     PIPELINE_LAUNCH,
     SECTOR,
@@ -47,7 +49,9 @@ class CopyTime(WorkCount):
         """
         target, blocks = self.tiling.target, self.tiling.mesh.blocks
         again = np.maximum(self.l2 - self.dram, 0.0)
-        first, repeated = self.dram / target.dram_bandwidth, again / target.l2_bandwidth
+        crowded = self.resources.walks & (self.resources.share > MOST_WALKING)
+        first = self.dram * np.where(crowded, CROWDED, 1.0) / target.dram_bandwidth
+        repeated = again / target.l2_bandwidth
         together = first + repeated
         flight, latency = self._in_flight(at_once), self._latency(at_once)
         answered = flight / latency
