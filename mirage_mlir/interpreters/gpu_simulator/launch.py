@@ -8,13 +8,13 @@ import numpy as np
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import I32, DenseArrayBase
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.dialects.nvvm_device import is_kept_load, is_transposed_matrix
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.gpu_simulator import (
     arithmetic,
     atomics,
