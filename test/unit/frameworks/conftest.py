@@ -28,8 +28,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _for_one_chip(one_chip: None) -> None:
-    """What is compiled for is said where it matters."""
+def _fast(one_chip: None, first_look: None) -> None:
+    """What is compiled for is said where it matters; how fast kernels are does not matter here."""
 
 
 @pytest.fixture
