@@ -37,7 +37,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
     rounded,
 )
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind, unsupported
-from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Rules
+from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Prepared, Rules
 from mirage_mlir.interpreters.gpu_simulator.hand_off import Counters, HandedBuffer, HandOff
 from mirage_mlir.interpreters.gpu_simulator.packed import packed_buffers
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import noalias_arguments
@@ -235,6 +235,7 @@ class Kernel:
             for op in function.walk()
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
+        self.prepared = Prepared()
         self.available = device.available() if launch.starts_early else None
         self.is_overtaken = False
         """Whether the next kernel may start before the grid previous to this one has ended."""
@@ -270,7 +271,14 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(blocks, shared, RULES, available=self.available, hand_off=self.hand_off)
+        state = Flow(
+            blocks,
+            shared,
+            RULES,
+            available=self.available,
+            hand_off=self.hand_off,
+            prepared=self.prepared,
+        )
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)
