@@ -20,6 +20,8 @@ from mirage_mlir.runtime.element_types import ElementType
 HERE = Path(__file__).parent
 
 
+# First: xdist names groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process of a run has the tests of this folder: others need not load the frameworks."""
     for item in items:
