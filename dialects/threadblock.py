@@ -75,6 +75,7 @@ from mirage_mlir.dialects.threadblock_copies import ASYNC_COPY as ASYNC_COPY
 from mirage_mlir.dialects.threadblock_copies import REALIGNED_COPY as REALIGNED_COPY
 from mirage_mlir.dialects.threadblock_copies import TENSOR_COPY as TENSOR_COPY
 from mirage_mlir.dialects.threadblock_copies import THREAD_COPY as THREAD_COPY
+from mirage_mlir.dialects.threadblock_copies import WINDOW_COPY as WINDOW_COPY
 from mirage_mlir.dialects.threadblock_copies import LoadOp, StoreOp
 from mirage_mlir.dialects.threadblock_copies import is_cut_twice as is_cut_twice
 from mirage_mlir.dialects.threadblock_elementwise import (

@@ -43,10 +43,13 @@ THREAD_COPY = "threads"
 REALIGNED_COPY = "realigned"
 """That of the same in aligned pieces of 16 bytes, which threads shift into place."""
 
+WINDOW_COPY = "window"
+"""That of a load by `cp.async` of the aligned pieces of 16 bytes in which the tile lies."""
+
 EVICT_FIRST, EVICT_LAST = EVICTION_PRIORITIES = ("evict_first", "evict_last")
 """When L2 evicts the lines of a load (PTX, `.level::eviction_priority`)."""
 
-COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY, REALIGNED_COPY)
+COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY, REALIGNED_COPY, WINDOW_COPY)
 
 
 @irdl_op_definition
@@ -62,10 +65,11 @@ class LoadOp(IRDLOperation):
     The lowering decides how it is copied: with `copy = "tensor"` one thread starts tensor copies,
     box by box; with "async" and "threads" all threads copy pieces, by `cp.async` or through
     registers; with "realigned" they load pieces that are aligned in memory, and shift them to where
-    the tile has them; without `copy` the tile is read in place. `eviction_priority` says whether L2
-    evicts the lines before others ("evict_first") or after others ("evict_last"). Each of
-    `multicast` blocks of a cluster copies a part to all of them. A load that is `packed` reads a
-    packed copy of its tensor.
+    the tile has them; with "window" they copy such pieces by `cp.async`, and the tile, one line,
+    starts in its buffer where it does in the first; without `copy` the tile is read in place.
+    `eviction_priority` says whether L2 evicts the lines before others ("evict_first") or after
+    others ("evict_last"). Each of `multicast` blocks of a cluster copies a part to all of them. A
+    load that is `packed` reads a packed copy of its tensor.
     """
 
     name = "threadblock.load"
@@ -142,6 +146,11 @@ class LoadOp(IRDLOperation):
     def is_realigned_copy(self) -> bool:
         """Whether threads shift aligned pieces of the tile into place."""
         return self.copy is not None and self.copy.data == REALIGNED_COPY
+
+    @property
+    def is_window_copy(self) -> bool:
+        """Whether threads copy the aligned pieces in which the tile lies."""
+        return self.copy is not None and self.copy.data == WINDOW_COPY
 
     @property
     def sharing_blocks(self) -> int:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from mirage_mlir.garbage import seldom_collected
+from mirage_mlir.garbage import process_of_ours, seldom_collected
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -51,7 +51,13 @@ def run_command(
             if "--version" in words:
                 sys.stdout.write(_version(name))
                 return 0
-            with seldom_collected():
+            if arguments is not None:
+                with seldom_collected():
+                    return run(words)
+            from mirage_mlir.bridge.bindings import own_process
+
+            own_process()
+            with process_of_ours():
                 return run(words)
         finally:
             sys.stdout.flush()

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
 
-from mirage_mlir.garbage import seldom_collected
+from mirage_mlir.garbage import process_of_ours
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -195,7 +195,7 @@ def _main() -> None:
     os.dup2(2, 1)
     # Ctrl-C on a terminal is for whoever asks: they end this process, or wait for an answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with seldom_collected():
+    with process_of_ours():
         serve(sys.stdin.buffer, answers)
 
 

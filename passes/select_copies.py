@@ -14,7 +14,11 @@ from mirage_mlir.dialects.common import i64_attr
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.dialects.threadblock_copies import EVICT_FIRST, EVICT_LAST
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.analysis.copy_shapes import aligned_shape, may_be_realigned
+from mirage_mlir.passes.analysis.copy_shapes import (
+    aligned_shape,
+    may_be_realigned,
+    may_be_windowed,
+)
 from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
     cut_axes,
@@ -62,6 +66,8 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
 
 def copy_of_threads(op: threadblock.LoadOp) -> str:
     """How all threads copy a tile."""
+    if may_be_windowed(op):
+        return threadblock.WINDOW_COPY
     if aligned_shape(op).piece * item_bytes(op.result) >= NARROWEST_COPY:
         return threadblock.ASYNC_COPY
     return threadblock.REALIGNED_COPY if may_be_realigned(op) else threadblock.THREAD_COPY

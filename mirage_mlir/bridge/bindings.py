@@ -3,7 +3,7 @@ Upstream MLIR's Python bindings: the one module that imports them.
 
 What we compile ourselves uses `numba_cuda_mlir._mlir`, or the package that MIRAGE_MLIR_BINDINGS
 names (say `mlir`, for a build of one's own); what a host hands over, the host's. Importing them
-costs about 0.4 s, so that happens on first use.
+takes as long as a small search, so that happens on first use.
 They carry no types; everything that is not a string or a number stays inside this module.
 """
 
@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from mirage_mlir.bridge.bare_bindings import leave_out_holder
 from mirage_mlir.bridge.nesting import TOO_DEEP, too_deep
 
 DEFAULT_PACKAGE = "numba_cuda_mlir._mlir"
@@ -31,6 +32,16 @@ Nothing is simplified in MLIR: LLVM does that anyway, to the same text.
 
 LOWER_TO_ISA = f"builtin.module({KERNELS_TO_LLVM},gpu-module-to-binary{{format=isa}})"
 """On to PTX text."""
+
+
+_only_ours = False
+"""Whether this process runs no code but ours."""
+
+
+def own_process() -> None:
+    """Import no more than the bindings from now on, since nobody else is there who needs more."""
+    global _only_ours
+    _only_ours = True
 
 
 class MissingBindingsError(Exception):
@@ -64,6 +75,8 @@ def bindings_module(name: str, package: str | None = None) -> ModuleType:
     """The module `name` of the bindings, ours if no others are named: `ir`, `passmanager`, ..."""
     package = package or os.environ.get(PACKAGE_VARIABLE, DEFAULT_PACKAGE)
     try:
+        if _only_ours and package == DEFAULT_PACKAGE:
+            leave_out_holder(package)
         return import_module(f"{package}.{name}")
     except ImportError as error:
         raise MissingBindingsError(

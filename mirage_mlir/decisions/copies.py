@@ -23,6 +23,26 @@ FETCHED_STAGES = 2
 """Buffers of a tile that waits in registers: one is read, the other is written."""
 
 
+LEAST_WINDOW = 256
+"""Bytes of the shortest line that is copied as a window, which may have a piece more than it."""
+
+
+def is_windowed(tile_bytes: ArrayLike, run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
+    """
+    Whether threads copy the aligned pieces of 16 bytes in which a tile lies, and keep its start.
+
+    Then `cp.async` copies 16 bytes at once; else it would 4, or threads would one element.
+
+    Args:
+        tile_bytes: of the whole tile, which has to be one line.
+        run_bytes: contiguous bytes of a line of the tile.
+        piece_bytes: the widest pieces of it that are aligned in memory.
+    """
+    run = np.asarray(run_bytes)
+    one_line = np.asarray(tile_bytes) == run
+    return one_line & (run >= LEAST_WINDOW) & (np.asarray(piece_bytes) < WIDE_BYTES)
+
+
 def is_realigned(run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
     """
     Whether threads load aligned pieces of 16 bytes and shift them into place.

@@ -114,9 +114,13 @@ class Chooser:
         rejected: list[str] = []
         spilling: Choice | None = None
         doubtful: Choice | None = None
+        tried: set[str] = set()
         number = 0
         while self._has(number):
-            choice = self._try(number, target, rejected)
+            # Each operator alone is often a graph that the search found, too.
+            again = self._text(number) in tried
+            tried.add(self._text(number))
+            choice = None if again else self._try(number, target, rejected)
             number += 1
             if choice is None:
                 continue
@@ -163,9 +167,11 @@ class Chooser:
             self.seconds.add(phase, seconds)
         return Choice(offer, compiled, self._proof(number), tuple(rejected))
 
+    def _text(self, number: int) -> str:
+        return text_of(alone(self._offers[number].function))
+
     def _proof(self, number: int) -> EquivalenceReport:
-        function = self._offers[number].function
-        text = text_of(alone(function))
+        text = self._text(number)
         if text not in self.proofs:
             self.progress.now("verifying")
             with self.seconds.phase("verify"):

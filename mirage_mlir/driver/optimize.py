@@ -1,6 +1,7 @@
 """From a program to machine code: what the Python interface and `mirage-opt` both call."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -10,12 +11,14 @@ from mirage_mlir.driver.executor import Executor
 from mirage_mlir.driver.machine import Machine, this_machine
 from mirage_mlir.driver.offers import offers, to_time
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import function_named
 from mirage_mlir.driver.superoptimize import Superoptimized, superoptimize_function
 from mirage_mlir.equivalence.comparison_report import Noted, not_noted
 from mirage_mlir.passes.frontend.precision import AS_F32, ask_for
 from mirage_mlir.targets.target import target_named
+
+if TYPE_CHECKING:
+    from mirage_mlir.driver.profile import Profiler
 
 
 def optimize(
@@ -49,7 +52,7 @@ def optimize(
     if not options.profile:
         searched = {target_named(options.target).chip: found} if found else {}
         return superoptimize_function(module, name, options, found=searched)
-    profiler = Profiler(machine or this_machine(options.target), options, noted=noted)
+    profiler = _profiler(machine, options, noted)
     reference = function_named(module, name)
     if known := taken or profiler.remembered(reference):
         return superoptimize_function(module, name, options, known)
@@ -68,10 +71,19 @@ def remembered(
     """
     if not options.profile:
         return None
-    profiler = Profiler(machine or this_machine(options.target), options)
+    profiler = _profiler(machine, options)
     known = profiler.remembered(function_named(as_asked(module, options), name))
     offer = known.get(profiler.chip)
     return None if offer is None else offer.function
+
+
+def _profiler(
+    machine: Machine | Executor | None, options: Options, noted: Noted = not_noted
+) -> "Profiler":
+    # Imported here: most compiles time nothing.
+    from mirage_mlir.driver.profile import Profiler
+
+    return Profiler(machine or this_machine(options.target), options, noted=noted)
 
 
 def as_asked(module: ModuleOp, options: Options) -> ModuleOp:

@@ -28,7 +28,6 @@ from mirage_mlir.driver.optimize import as_asked, optimize, remembered
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.source import alone, function_named, functions, text_of
 from mirage_mlir.driver.superoptimize import Superoptimized
-from mirage_mlir.driver.tune import Tuner, task_of
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interruption import deferred
 from mirage_mlir.names import file_stem
@@ -197,6 +196,9 @@ class ProgramRun:
         profiling, executor = self._session.profiling, self._executor(options)
         if profiling is None or executor is None or not profiling.spread:
             return {}
+        # Imported here: most runs time nothing.
+        from mirage_mlir.driver.tune import Tuner, task_of
+
         program = as_asked(self._program, options)
         written = {function.sym_name.data for function in functions(program)}
         names = [each.sym_name.data for each in functions_to_search(module)]

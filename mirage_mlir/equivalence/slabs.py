@@ -217,9 +217,10 @@ def _by_label(labels: Labels, count: int) -> Words:
     """
     label, inner = labels.label[0], labels.inner[0]
     places = np.lexsort((inner, label))
-    present = np.unique(label)
+    sorted_labels = label[places]
+    present = sorted_labels[np.flatnonzero(np.diff(sorted_labels, prepend=-1))]
     each = len(label) // len(present)
-    if not np.array_equal(label[places], np.repeat(present, each)):
+    if not np.array_equal(sorted_labels, np.repeat(present, each)):
         raise NoSlab("a result has some labels more often than others")
     ordered = inner[places].reshape(len(present), -1)
     if not (ordered == ordered[:1]).all():

@@ -43,6 +43,12 @@ def buffer_of(value: SSAValue) -> Operation:
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
 
 
+def is_window(value: SSAValue) -> bool:
+    """Whether a tile starts somewhere in the first 16 bytes of its buffer."""
+    op = buffer_of(value)
+    return isinstance(op, threadblock.LoadOp) and op.is_window_copy
+
+
 def has_rows_along(op: Operation) -> bool:
     """
     Whether the tile of `op` is column-major in shared memory, as the tensor that is loaded.

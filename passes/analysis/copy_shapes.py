@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from mirage_mlir.decisions.copies import is_realigned
+from mirage_mlir.decisions.copies import is_realigned, is_windowed
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import SharedAttr, layout_of
-from mirage_mlir.layouts.layout import largest_power_of_two_divisor
+from mirage_mlir.layouts.layout import ceil_div, largest_power_of_two_divisor
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import has_rows_along
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -55,6 +55,32 @@ def may_be_realigned(op: threadblock.LoadOp) -> bool:
     shape, item = aligned_shape(op), element_bytes(op)
     wanted = bool(is_realigned(shape.run * item, shape.piece * item))
     return wanted and realigned_shape(op) is not None
+
+
+def may_be_windowed(op: threadblock.LoadOp) -> bool:
+    """
+    Whether the tile of `op` is a line that is copied as a window of its tensor.
+
+    Not where it may reach past the tensor's edge, behind which zeros are read, nor where MMAs or
+    transposes read it, in pieces that are aligned in the tile.
+    """
+    view, shape, item = view_of(op.source), aligned_shape(op), element_bytes(op)
+    run_dim = len(view.strides) - (1 if shape.columns else 2)
+    users = (use.operation for use in op.result.uses)
+    if any(isinstance(user, threadblock.MatmulOp | threadblock.TransposeOp) for user in users):
+        return False
+    if view.strides[run_dim] != 1 or shape.run != view.shape[run_dim]:
+        return False
+    if prod(kernel.shape_of(view.root)) > LARGEST_REALIGNED:
+        return False
+    run = shape.run * item
+    return bool(is_windowed(shape.lines * run, run, shape.piece * item))
+
+
+def window_pieces(op: threadblock.LoadOp) -> int:
+    """The most pieces of 16 bytes in which a line lies, wherever it starts."""
+    item = element_bytes(op)
+    return ceil_div(aligned_shape(op).run * item + WIDEST_ACCESS - item, WIDEST_ACCESS)
 
 
 def realigned_shape(op: threadblock.LoadOp) -> CopyShape | None:

@@ -14,6 +14,7 @@ from mirage_mlir.decisions.wgmma import (
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_DEPTH, MMA_ROWS, ceil_div, round_up
+from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import is_tensor_copy
 from mirage_mlir.passes.analysis.copy_shapes import copy_shape
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -88,6 +89,8 @@ def _copy(op: threadblock.LoadOp) -> str:
         return "by threads, to registers"
     if is_tensor_copy(op):
         return "TMA"
+    if op.is_window_copy:
+        return f"cp.async ({WIDEST_ACCESS} bytes, a window)"
     piece = copy_shape(op).piece * byte_width(kernel.tensor_type(op.source).element_type)
     if op.is_async_copy:
         return f"cp.async ({piece} bytes)"

@@ -23,6 +23,7 @@ from mirage_mlir.passes.analysis.buffers import (
     buffer_element,
     buffer_of,
     cuts,
+    is_window,
     maxima_of,
     shared_layout,
 )
@@ -121,6 +122,9 @@ def read_blocks(
     element = buffer_element(buffer_of(value))
     item = byte_width(element)
     together = shared_width(layout, own, width, item, down=down)
+    if is_window(value):
+        # It starts anywhere.
+        together = 1
     count = 1 if is_repeated(own, shape, down=down) else width
     blocks: list[list[SSAValue]] = []
     for base in cluster_pointers(ctx, value, layout.blocks):

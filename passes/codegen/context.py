@@ -13,13 +13,22 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, shared_buffer
 from mirage_mlir.layouts.layout import (
     WARP_THREADS,
     Position,
     RegisterLayout,
 )
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged, tile_of
+from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
+from mirage_mlir.passes.analysis.buffers import (
+    buffer_bytes,
+    buffer_of,
+    cuts,
+    is_staged,
+    is_window,
+    tile_of,
+)
 from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
@@ -377,8 +386,21 @@ class KernelContext:
             pointer = emit.pointer(pointer, step, element)
         return pointer
 
+    def place(self, op: threadblock.LoadOp, iterations: list[Index]) -> Index:
+        """Where a tile starts in its tensor, in elements; of one with places in 32 bits."""
+        view = self.view(op)
+        place: Index = view.offset
+        for index, stride in zip(self.origin(op, iterations), view.strides, strict=True):
+            place = self.emit.add(place, self.emit.mul(index, stride))
+        return place
+
     def shared_pointer(self, value: SSAValue, slot: Index | None = None) -> SSAValue:
-        """The address of a tile in shared memory, in the buffer of the present iteration."""
+        """
+        The address of a tile in shared memory, in the buffer of the present iteration.
+
+        With `slot`, of that buffer: a window starts there, and the tile somewhere in its first
+        piece. A line that does not exist is as good as any that does: all are zeros there.
+        """
         op = buffer_of(value)
         buffer = shared_buffer(op)
         if buffer.offset < 0:
@@ -389,4 +411,11 @@ class KernelContext:
             at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
         elif buffer.double_buffered:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)
-        return self.emit.pointer(self.shared, at, i8)
+        pointer = self.emit.pointer(self.shared, at, i8)
+        if slot is not None or not is_window(value):
+            return pointer
+        assert isinstance(op, threadblock.LoadOp)
+        element = threadblock.tile_type(op.result).element_type
+        aligned = WIDEST_ACCESS // byte_width(element)
+        first = self.emit.bits(self.place(op, self.iterations), aligned - 1)
+        return self.emit.pointer(pointer, first, element)

@@ -22,6 +22,7 @@ from mirage_mlir.passes.codegen.copies import copy_to_shared
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.realigned_copies import RealignedCopy
 from mirage_mlir.passes.codegen.reduction import layout_read_by
+from mirage_mlir.passes.codegen.window_copies import copy_window
 from mirage_mlir.passes.schedule.streams import stream_of
 
 MAX_READ_AHEAD = 48
@@ -42,8 +43,10 @@ def copy(
     """Start the loads of one iteration into one slot."""
     iterations = iterations_of(ctx, iteration)
     for op in loads:
-        if op.is_realigned_copy:
-            ctx.emit.location = op.location
+        ctx.emit.location = op.location
+        if op.is_window_copy:
+            copy_window(ctx, op, iterations, slot)
+        elif op.is_realigned_copy:
             RealignedCopy.of(ctx, op, iterations, slot).run()
         else:
             copy_to_shared(ctx, op, iterations, slot)

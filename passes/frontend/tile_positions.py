@@ -69,13 +69,19 @@ class TileBuilder:
         """
         target, transposed = arranged(tile.axes, axes)
         if (missing := len(target) - len(tile.axes)) > 0:
-            tile = self._with_leading_units(tile, missing)
-        if not transposed:
-            return tile
+            if any(target[:missing]):
+                tile = self._with_leading_units(tile, missing)
+            else:
+                # Last: a transposed tile is a view of what was loaded, with more dims it is a copy.
+                inner = self._transposed(tile, target[missing:]) if transposed else tile
+                return self._with_leading_units(inner, missing)
+        return self._transposed(tile, target) if transposed else tile
+
+    def _transposed(self, tile: Tile, target: Axes) -> Tile:
         units = iter([dim for dim, axis in enumerate(tile.axes) if axis is None])
         permutation = [next(units) if a is None else tile.axes.index(a) for a in target]
         if exchanges_sides(self.shape(tile.axes), permutation) is None:
-            raise ArrangementError(f"a tile over {tile.axes} cannot be seen as one over {axes}")
+            raise ArrangementError(f"a tile over {tile.axes} cannot be seen as one over {target}")
         return Tile(self.append(threadblock.TransposeOp(tile.value, permutation)), target)
 
     def _with_leading_units(self, tile: Tile, count: int) -> Tile:

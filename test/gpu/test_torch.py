@@ -204,6 +204,26 @@ def test_parts_of_a_model_that_are_timed(torch: Any, ours: Any) -> None:
     assert part.taken == (part.seconds <= 0.97 * part.without)
 
 
+def test_a_part_whose_results_lie_transposed_is_timed(torch: Any, ours: Any) -> None:
+    """As queries and keys of a prefill, heads in front of tokens."""
+    from mirage_mlir.frameworks.backend.entry import mirage
+
+    half = {"device": "cuda", "dtype": torch.bfloat16}
+    norm = torch.nn.RMSNorm(512, **half)
+    linear = torch.nn.Linear(512, 256, bias=False, **half)
+
+    def heads(x: Any) -> Any:
+        made = linear(norm(x)).view(1, 128, 4, 64).transpose(1, 2)
+        return made, made * 2.0
+
+    x = torch.randn(1, 128, 512, **half)
+    with torch.no_grad():
+        options = {"effort": "quick", "profile": True}
+        found = torch.compile(heads, backend=mirage, options=options, dynamic=False)(x)
+        for one, other in zip(found, heads(x), strict=True):
+            assert close(one, other.double(), "bfloat16")
+
+
 def test_small_kernels_beside_parts_share_launches(torch: Any, ours: Any) -> None:
     """Keys and values that are written, and a counter: as a decode step has them."""
     from mirage_mlir.frameworks.backend.entry import mirage

@@ -54,6 +54,21 @@ func.func @odd(%in: tensor<16x511xf16>, %other: tensor<16x512xf16>) -> tensor<16
   func.return %o : tensor<16x64xf32>
 }
 
+// A whole row of 511 elements is one line: the aligned pieces in which it lies are copied as they are.
+// CHECK-LABEL: func.func @line
+// CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [0] {copy = "window"} :
+// OLDER-LABEL: func.func @line
+// OLDER:         %x = threadblock.load %xa grid_map [_] loop_map [0] {copy = "window"} :
+func.func @line(%in: tensor<16x511xf16>) -> tensor<1x511xf32> {
+  %o = kernel.graph_defined ins(%in) grid [1] loop [16] schedule <threads = 128> {
+  ^bb0(%xa: tensor<16x511xf16>):
+    %x = threadblock.load %xa grid_map [_] loop_map [0] : (tensor<16x511xf16>) -> !threadblock.tile<1x511xf16>
+    %t = threadblock.accumulate %x : (!threadblock.tile<1x511xf16>) -> !threadblock.tile<1x511xf32>
+    threadblock.store %t grid_map [_] : !threadblock.tile<1x511xf32>
+  } : (tensor<16x511xf16>) -> tensor<1x511xf32>
+  func.return %o : tensor<1x511xf32>
+}
+
 // Lines of 12 bytes are no whole pieces of 16.
 // CHECK-LABEL: func.func @short_lines
 // CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "threads"} :

@@ -171,16 +171,18 @@ def _kernel(code: CompiledFunction) -> CompiledKernel:
 
 def _random(spec: TensorSpec) -> Any:
     """Random numbers of which products are near 1, whatever dimension they sum over."""
-    made = torch.empty(spec.shape, dtype=_dtype(spec), device="cuda")
-    return made.normal_(std=max(spec.shape[-2:]) ** -0.5 if len(spec.shape) > 1 else 1.0)
+    std = max(spec.shape[-2:]) ** -0.5 if len(spec.shape) > 1 else 1.0
+    return made_for(spec, "cuda").normal_(std=std)
 
 
 def _poisoned(spec: TensorSpec) -> Any:
-    return torch.full(spec.shape, float("nan"), dtype=_dtype(spec), device="cuda")
+    return made_for(spec, "cuda").fill_(float("nan"))
 
 
-def _dtype(spec: TensorSpec) -> Any:
-    return getattr(torch, spec.element_type.array_name)
+def made_for(spec: TensorSpec, device: str) -> Any:
+    """A tensor that lies in memory as a kernel reads or writes it: transposed, say."""
+    dtype: Any = getattr(torch, spec.element_type.array_name)
+    return torch.empty_strided(spec.shape, spec.strides, dtype=dtype, device=device)
 
 
 def _difference(results: Sequence[Any], reference: Sequence[Any]) -> float:

@@ -14,6 +14,7 @@ from mirage_mlir.decisions.copies import (
     are_fetched,
     fetched_words,
     is_realigned,
+    is_windowed,
     loop_stages,
 )
 from mirage_mlir.decisions.registers import (
@@ -117,17 +118,25 @@ class BlockBuffers(BlockThreads):
         loads = self._loads() if self.pipelined.any() else []
         return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
 
-    def realigned(self, tensor: Input) -> Mask:
+    def windowed(self, value: int, tensor: Input) -> Mask:
+        """Whether threads copy the aligned pieces in which a tile lies, if they copy it."""
+        found = contiguous(self.tiling, tensor)
+        tile = self.tiling.volume(value) * item_bytes(tensor.element_type)
+        if any(self.edges[user].kind is Kind.MATMUL for user in self.uses[value]):
+            return np.zeros_like(found.whole_lines)
+        return found.whole_lines & is_windowed(tile, found.run, found.vector)
+
+    def realigned(self, value: int, tensor: Input) -> Mask:
         """Whether threads shift what they copy of a tensor, if they copy it."""
-        run, vector = contiguous(self.tiling, tensor)
-        return is_realigned(run, vector)
+        run, vector, _ = contiguous(self.tiling, tensor)
+        return is_realigned(run, vector) & ~self.windowed(value, tensor)
 
     def _fetched_words(self) -> Array:
         """0 also where they are too many: then threads wait for what they load."""
         total = self.tiling.zero
         for value, tensor in self._loads():
             size = self.tiling.volume(value) * item_bytes(tensor.element_type)
-            total = total + self.realigned(tensor) * fetched_words(size, self.threads)
+            total = total + self.realigned(value, tensor) * fetched_words(size, self.threads)
         if not np.any(total):
             return total
         looped = ~self.pipelined & (self.tiling.mesh.iterations > 1)
@@ -147,11 +156,11 @@ class BlockBuffers(BlockThreads):
     def _realigned_bytes(self) -> Array:
         total = self.tiling.zero
         for value, tensor in self._loads():
-            total = total + self.realigned(tensor) * self._padded_tile(value, tensor)
+            total = total + self.realigned(value, tensor) * self._padded_tile(value, tensor)
         return np.where(self.pipelined, 0.0, total)
 
     def _all_fetched(self) -> Mask:
-        every = [self.realigned(tensor) for _, tensor in self._loads()]
+        every = [self.realigned(value, tensor) for value, tensor in self._loads()]
         return np.logical_and.reduce(np.broadcast_arrays(self.fetched > 0, *every), axis=0)
 
     def _staged_bytes(self) -> Array:

@@ -176,7 +176,10 @@ class LiveValues:
         for value, edge in self.edges.items():
             if edge.kind is Kind.INPUT and not self.in_shared(value):
                 tensor = self.tiling.program.inputs[edge.source]
-                item, (_, vector) = item_bytes(tensor.element_type), contiguous(self.tiling, tensor)
+                item, vector = (
+                    item_bytes(tensor.element_type),
+                    contiguous(self.tiling, tensor).vector,
+                )
                 asked = asked + self.tiling.volume(value) * item / np.minimum(vector, REGISTER)
         return asked
 

@@ -130,7 +130,7 @@ class WorkCount:
         tiling, target = self.tiling, self.tiling.target
         item = item_bytes(tensor.element_type)
         tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
-        run, vector = contiguous(tiling, tensor)
+        run, vector, _ = contiguous(tiling, tensor)
         waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
         traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
@@ -142,8 +142,10 @@ class WorkCount:
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
             traffic = np.minimum(traffic, whole * target.sm_count)
         self.l2 = self.l2 + traffic * waste
+        shifted = self.resources.realigned(value, tensor) & self.resources.in_shared(value)
+        if self.resources.in_shared(value):
+            vector = np.where(self.resources.windowed(value, tensor), float(VECTOR), vector)
         pieces = tile / vector * iterations
-        shifted = self.resources.realigned(tensor) & self.resources.in_shared(value)
         if self.resources.in_shared(value):
             pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
             pieces = np.where(shifted, tile / VECTOR * SHIFTED_PIECE * iterations, pieces)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, block_graph
 from mirage_mlir.search.cost_model.cost import CostModel
@@ -142,30 +143,35 @@ class TileSizes:
         Where a sum stays open, these are the fastest for each number of blocks: how long the
         kernel takes that adds up their parts is not known here.
         """
-        ordered = [int(i) for i in np.argsort(seconds, kind="stable") if np.isfinite(seconds[i])]
-        if not self.program.open_sums:
+        by_time = np.argsort(seconds, kind="stable")
+        fitting = by_time[np.isfinite(seconds[by_time])]
+        ordered = fitting.tolist()
+        open_sums = sorted(self.program.open_sums)
+        if not open_sums:
             best = different(ordered, mesh)[: self._wanted]
-            others = self._varied(ordered, seconds, mesh) if self.limits.varied else []
+            others = self._varied(fitting, seconds, mesh) if self.limits.varied else []
             return [*dict.fromkeys([*best, *sorted(others, key=ordered.index)])]
         fastest: dict[tuple[float, ...], int] = {}
-        for index in ordered:
-            axes = sorted(self.program.open_sums)
-            parts = tuple(float(mesh.counts[axis][index]) for axis in axes)
-            fastest.setdefault(parts, index)
+        counts = [mesh.counts[axis][fitting].tolist() for axis in open_sums]
+        for index, *parts in zip(ordered, *counts, strict=True):
+            fastest.setdefault(tuple(parts), index)
         return list(fastest.values())
 
     @staticmethod
-    def _varied(ordered: Sequence[int], seconds: Array, mesh: Mesh) -> list[int]:
+    def _varied(ordered: NDArray[np.intp], seconds: Array, mesh: Mesh) -> list[int]:
         """
         For each number of blocks that share a loop the fastest combination, and the fewest blocks.
 
         With few blocks a kernel leaves the other multiprocessors to those that share its launch.
         """
         found: list[int] = []
-        for share in sorted({float(mesh.shares[index]) for index in ordered}):
-            some = [index for index in ordered if mesh.shares[index] == share]
-            near = [index for index in some if seconds[index] <= VARIED * seconds[ordered[0]]]
-            found += [some[0], *([min(near, key=lambda each: mesh.blocks[each])] if near else [])]
+        shares = mesh.shares[ordered]
+        for share in np.unique(shares):
+            some = ordered[shares == share]
+            near = some[seconds[some] <= VARIED * seconds[ordered[0]]]
+            found.append(int(some[0]))
+            if near.size:
+                found.append(int(near[np.argmin(mesh.blocks[near])]))
         return found
 
     @property

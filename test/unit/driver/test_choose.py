@@ -102,7 +102,7 @@ def test_verified_once_for_all_chips() -> None:
 
 
 def test_only_so_many_and_the_last() -> None:
-    source = Source([WRONG, WRONG, RIGHT[0], RIGHT[1]])
+    source = Source([WRONG, scale(3.0, 2), RIGHT[0], RIGHT[1]])
     choice = chooser_of(source, most=2).choose("sm_80")
     assert choice.offer.alone
     assert len(choice.rejected) == 2
@@ -139,6 +139,13 @@ def test_the_least_spilled_where_all_spill(monkeypatch: pytest.MonkeyPatch) -> N
     spilling(monkeypatch, 96, 8, 40)
     choice = chooser_of(Source(RIGHT)).choose("sm_80")
     assert taken(choice) == "offer 1"
+
+
+def test_the_same_graph_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    spilling(monkeypatch, 96, 8)
+    choice = chooser_of(Source([RIGHT[0], RIGHT[1], RIGHT[0]])).choose("sm_80")
+    assert taken(choice) == "offer 1"
+    assert choice.rejected == ("for sm_80 it spills 96 bytes of registers",)
 
 
 @pytest.mark.parametrize(("modelled", "number"), [((1.0, 1.5, 9.0), 1), ((1.0, 1.5, 2.0), 2)])

@@ -22,6 +22,8 @@ from mirage_mlir.frameworks.backend.report import PartReport  # noqa: E402
 from mirage_mlir.frameworks.backend.searches import FoundKernel  # noqa: E402
 from mirage_mlir.frameworks.backend.timing import PartTimes, times_of  # noqa: E402
 from mirage_mlir.frameworks.backend.tuned_parts import fastest_kernels  # noqa: E402
+from mirage_mlir.runtime.artifact import TensorSpec  # noqa: E402
+from mirage_mlir.runtime.element_types import ElementType  # noqa: E402
 from mirage_mlir.targets.target import target_named  # noqa: E402
 
 pytestmark = [
@@ -138,3 +140,10 @@ def test_where_memory_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuned_parts, "_readings", readings)
     options = Options(target="H200", chips=("sm_90a",), top_k=2)
     assert fastest_kernels([Task(PRODUCT, "product", options)]) == [None]
+
+
+def test_tensors_lie_as_kernels_ask() -> None:
+    """A result of heads in front of tokens may lie in memory the other way around."""
+    spec = TensorSpec("q", (1, 6, 4, 8), ElementType.F16, (1, 8, 48, 1))
+    made = tuned_parts.made_for(spec, "cpu")
+    assert (made.shape, made.stride(), made.dtype) == (spec.shape, spec.strides, torch.float16)

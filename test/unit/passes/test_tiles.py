@@ -70,6 +70,13 @@ def test_outer_sum(builder: TileBuilder) -> None:
     assert names(builder)[:2] == ["broadcast", "transpose"]
 
 
+def test_dimensions_in_front_come_last(builder: TileBuilder) -> None:
+    """So that a loaded tile is transposed, which is another view of it and no copy."""
+    made = builder.arrange(tile(builder, "i", "j"), (None, "j", "i"))
+    assert names(builder) == ["transpose", "broadcast"]
+    assert threadblock.shape_of(made.value) == (1, 16, 8)
+
+
 def test_broadcast(builder: TileBuilder) -> None:
     wide = builder.broadcast(tile(builder, "j"), ("i", "j"))
     assert wide.axes == ("i", "j")
