@@ -36,9 +36,9 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.hints import isa
 from mirage_mlir.shapes.tile_extents import REPLICATED
 
 FloatType = Float16Type | BFloat16Type | Float32Type

@@ -25,8 +25,8 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from mirage_mlir.hints import isa
 from mirage_mlir.suggestions import suggestion
 
 Value = int | bool | str | tuple[int | str, ...]

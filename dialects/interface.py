@@ -21,10 +21,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from mirage_mlir.decisions.packing import Packing
 from mirage_mlir.dialects.facts import Facts, FactsAttr, to_facts
+from mirage_mlir.hints import isa
 from mirage_mlir.layouts.layout import SWIZZLES
 
 if TYPE_CHECKING:

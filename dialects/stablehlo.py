@@ -36,7 +36,6 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import IsTerminator
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.bases import shape_of
@@ -69,6 +68,7 @@ from mirage_mlir.dialects.stablehlo_rearrangements import (
     TransposeOp,
 )
 from mirage_mlir.dialects.stablehlo_reductions import ReduceOp, ReduceWindowOp
+from mirage_mlir.hints import isa
 from mirage_mlir.shapes import shapes
 from mirage_mlir.shapes.shapes import Shape, ShapeError, format_shape
 

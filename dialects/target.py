@@ -12,10 +12,10 @@ kernels are for another instruction set is invalid.
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import fail, invalid
 from mirage_mlir.dialects.target_attribute import TARGET, TargetAttr
+from mirage_mlir.hints import isa
 from mirage_mlir.targets.target import DEFAULT_TARGET, Target, target_named
 
 KERNELS = "gpu.module"

@@ -32,7 +32,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
-from xdsl.utils.hints import isa
+
+from mirage_mlir.hints import isa
 
 LONGEST_MESSAGE = 2000
 """Characters of a message: a verdict with its reasons has up to about 1000."""

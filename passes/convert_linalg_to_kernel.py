@@ -7,9 +7,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg.conversion import DIALECTS, ELEMENTWISE, Conversion, is_candidate
 from mirage_mlir.passes.linalg.host import booleans_as_numbers, numbers_as_booleans
 from mirage_mlir.passes.linalg.tensors import UNCHANGED

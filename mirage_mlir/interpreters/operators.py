@@ -25,12 +25,12 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.bases import MatmulBase
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.domain import A, ElementType, NotInterpretable
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 from mirage_mlir.operators.elementwise import FunctionName, Number, Parameters, Row

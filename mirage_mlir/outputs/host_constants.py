@@ -7,9 +7,9 @@ from xdsl.dialects.bufferization import AllocTensorOp
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, Use
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
+from mirage_mlir.hints import isa
 
 COMPUTED = ("arith", "linalg", "math")
 """Dialects of which the host reads operands in loops of its own, and passes no buffer on."""

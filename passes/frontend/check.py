@@ -3,11 +3,11 @@
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import PassFailure, fail
 from mirage_mlir.dialects.common import FloatType, StoredType
 from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.hints import isa
 
 
 def check(function: FuncOp) -> None:

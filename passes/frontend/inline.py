@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.equivalence.merging import left_of, merge_equal
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut
 from mirage_mlir.passes.frontend.plan import stays
 from mirage_mlir.passes.frontend.strided_views import is_strided_view

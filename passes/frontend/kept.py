@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import kept_programs, mark, program_of
 from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.frontend.inline import called_pieces, flattened, pieces_of
 
 

@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import Severity, UnsupportedOperation, diagnostic_at, error_about
 from mirage_mlir.diagnostics import location_of as place_of
 from mirage_mlir.dialects import chlo, kernel, stablehlo
 from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.stablehlo import contractions, elementwise, rearrangements
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Tensor
 from mirage_mlir.shapes.shapes import Shape

@@ -6,11 +6,11 @@ from math import inf, isnan
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg import scalars, structured, tensors
 from mirage_mlir.passes.linalg.builder import (
     Known,

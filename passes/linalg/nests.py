@@ -19,9 +19,9 @@ from xdsl.ir.affine import (
     AffineDimExpr,
     AffineExpr,
 )
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg.builder import Label, LinalgBuilder, static_type
 from mirage_mlir.passes.stablehlo.rearrangements import MOST_SLICES
 

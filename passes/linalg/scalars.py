@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects.stablehlo_attributes import Direction, DirectionAttr
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg.builder import LinalgBuilder
 from mirage_mlir.passes.stablehlo.tensors import Tensor, constant
 from mirage_mlir.shapes.shapes import Shape

@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg import scalars
 from mirage_mlir.passes.linalg.builder import (
     Known,

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg.builder import Known, LinalgBuilder, read, static_type, statics
 from mirage_mlir.passes.linalg.insertions import insert_slice
 from mirage_mlir.passes.stablehlo import rearrangements

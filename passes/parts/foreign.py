@@ -3,9 +3,9 @@
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of, remark
+from mirage_mlir.hints import isa
 
 SETTING_UP = (
     *("arith.constant", "linalg.fill", "scf.for", "scf.if", "scf.while", "stablehlo.constant"),

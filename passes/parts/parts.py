@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType, Unregis
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import (
@@ -17,6 +16,7 @@ from mirage_mlir.diagnostics import (
     remark_of,
 )
 from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.linalg.conversion import Conversion
 from mirage_mlir.passes.stablehlo.tensors import given_as
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.float_domain import round_to_format
 
 Function = Callable[..., Any]

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp, TensorTyp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import UnsupportedOperation, error_about, fail, name_of, place_of
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.stablehlo import ConstantOp, IotaOp
 from mirage_mlir.float_formats import COMPILED
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.stablehlo import (
     contractions,
     elementwise,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedness, i1
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import stablehlo
 from mirage_mlir.dialects import stablehlo_rearrangements as moves
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.stablehlo.booleans import COMPARISONS
 from mirage_mlir.passes.stablehlo.tensors import (
     KernelBuilder,

@@ -8,7 +8,6 @@ from typing import Any, NoReturn, TypeAlias
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerType, TensorType, f32, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import (
     Severity,
@@ -20,6 +19,7 @@ from mirage_mlir.diagnostics import (
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.float_formats import COMPILED, FORMATS
+from mirage_mlir.hints import isa
 from mirage_mlir.passes.gradients.steps import Steps
 from mirage_mlir.shapes.shapes import Shape
 

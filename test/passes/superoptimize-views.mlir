@@ -1,5 +1,6 @@
-// RUN: mirage-opt %s --superoptimize | filecheck %s
-// RUN: mirage-opt %s --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=LOWERED
+// RUN: mirage-opt %s --superoptimize -o %t
+// RUN: filecheck %s --input-file %t
+// RUN: mirage-opt %t --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 >/dev/null | filecheck %s --check-prefix=LOWERED
 
 // Keys and values that are repeated for the heads of a group are loaded once: the heads of a group
 // are the rows of a tile.

@@ -13,11 +13,11 @@ from functools import cached_property
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from mirage_mlir.driver.encoding import decode_tensor, encode, size_in_bytes
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.driver.types import element_type_of_attribute
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec, row_major
 from mirage_mlir.runtime.cuda_driver import CudaError

@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
 
 Edit = Callable[[Operation], None]

@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import name_of
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.function import run_function
 
 Array = Any

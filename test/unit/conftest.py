@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from mirage_mlir.api import graph
 from mirage_mlir.dialects.kernel import Kernel
 from mirage_mlir.dialects.thread import Thread
 from mirage_mlir.dialects.threadblock import Threadblock
+from mirage_mlir.effort import Effort
+from mirage_mlir.search.single_kernel.limits import Limits
 
 Parse = Callable[[str], list[FuncOp]]
 
@@ -57,3 +60,19 @@ def one_chip(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     if not EVERYTHING:
         monkeypatch.setattr(graph, "DEFAULT_CHIPS", ("sm_90a",))
+
+
+@pytest.fixture
+def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Searches take the best of a few tile sizes, as they do where they compare ways to cut a program.
+
+    For tests that do not look at how fast the kernels are.
+    """
+    limits = Effort.limits
+
+    def few(self: Effort) -> Limits:
+        return replace(limits(self), coarse=True)
+
+    if not EVERYTHING:
+        monkeypatch.setattr(Effort, "limits", few)

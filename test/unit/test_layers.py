@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "mirage_mlir"
 LAYERS = [
     [
         *("diagnostics", "effort", "garbage", "interruption", "names", "progress", "suggestions"),
-        *("worker", "lanes"),
+        *("worker", "lanes", "hints"),
         *("float_formats", "shapes", "layouts", "targets", "decisions"),
         *("expr", "field", "operators", "search"),
     ],

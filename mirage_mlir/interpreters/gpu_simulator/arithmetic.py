@@ -23,16 +23,19 @@ from mirage_mlir.interpreters.gpu_simulator.scalars import FUNCTIONS, function_o
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
 
 
-def require_known(op: Operation) -> None:
+def require_known(state: Flow, op: Operation) -> None:
     """Operands and results must be of types that lowered kernels compute with."""
+    if op in state.prepared.known:
+        return
     for value in (*op.operands, *op.results):
         if not is_known(value.type):
             raise unsupported(op, f"has a value of type {value.type}, which no lowered kernel has")
+    state.prepared.known.add(op)
 
 
 def run_function(state: Flow, op: Operation) -> None:
     """A function of numbers, in every thread."""
-    require_known(op)
+    require_known(state, op)
     function = function_of(op)
     kind = op.results[0].type
     result = function(*(state.array(value) for value in op.operands))
@@ -42,14 +45,14 @@ def run_function(state: Flow, op: Operation) -> None:
 
 def run_rounding(state: Flow, op: Operation) -> None:
     """The same numbers in another float type."""
-    require_known(op)
+    require_known(state, op)
     state.values[op.results[0]] = rounded(state.array(op.operands[0]), op.results[0].type)
 
 
 def run_constant(state: Flow, op: Operation) -> None:
     """One number, for all threads."""
     assert isinstance(op, arith.ConstantOp)
-    require_known(op)
+    require_known(state, op)
     if not isinstance(op.value, IntegerAttr | FloatAttr):
         raise unsupported(op, "is no number")
     number = np.full(state.size, op.value.value.data)
@@ -64,14 +67,14 @@ def run_undefined(state: Flow, op: Operation) -> None:
 
 def run_bitcast(state: Flow, op: Operation) -> None:
     """The same bytes."""
-    require_known(op)
+    require_known(state, op)
     source, result = op.operands[0], op.results[0]
     state.values[result] = decode(encode(state.array(source), source.type), result.type)
 
 
-def position_of(op: vector.ExtractOp | vector.InsertOp) -> int:
+def position_of(state: Flow, op: vector.ExtractOp | vector.InsertOp) -> int:
     """The element that is read or written."""
-    require_known(op)
+    require_known(state, op)
     position = op.static_position.get_values()
     if op.dynamic_position or len(position) != 1:
         raise unsupported(op, "has a position that is not one constant")
@@ -81,14 +84,14 @@ def position_of(op: vector.ExtractOp | vector.InsertOp) -> int:
 def run_extract(state: Flow, op: Operation) -> None:
     """An element of a vector."""
     assert isinstance(op, vector.ExtractOp)
-    state.values[op.result] = state.array(op.vector)[:, position_of(op)]
+    state.values[op.result] = state.array(op.vector)[:, position_of(state, op)]
 
 
 def run_insert(state: Flow, op: Operation) -> None:
     """A vector with another element."""
     assert isinstance(op, vector.InsertOp)
     result = state.array(op.dest).copy()
-    result[:, position_of(op)] = state.array(op.source)
+    result[:, position_of(state, op)] = state.array(op.source)
     state.values[op.result] = result
 
 

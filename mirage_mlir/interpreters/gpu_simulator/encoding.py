@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerType, VectorType, bf16, f16, f32, i8, i16, i32, i64
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.float_domain import round_to_bfloat16
 
 Array = NDArray[Any]

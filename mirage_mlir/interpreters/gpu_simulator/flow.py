@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from xdsl.dialects import scf
@@ -74,6 +74,22 @@ class Frame:
     iterations: Iterations | None = None
 
 
+@dataclass
+class Prepared:
+    """
+    What is found out about the operations of a kernel once, not in each cluster.
+
+    Args:
+        steps: of each block, its operations with their rules.
+        known: operations on values of types that the simulator has.
+    """
+
+    steps: dict[Block, list[tuple[Rule, Operation]]] = field(
+        default_factory=dict[Block, list[tuple["Rule", Operation]]]
+    )
+    known: set[Operation] = field(default_factory=set[Operation])
+
+
 class Flow:
     """
     Threads of a cluster that are at the same place; thread t of block b is number b n + t.
@@ -87,6 +103,7 @@ class Flow:
         available: the memory that is there before the previous grid has ended; None where the
             kernel starts after that.
         hand_off: what blocks of the launch hand to each other.
+        prepared: what earlier clusters of the kernel have found out.
     """
 
     def __init__(
@@ -97,6 +114,7 @@ class Flow:
         *,
         available: Collection[DeviceBuffer] | None = None,
         hand_off: HandOff | None = None,
+        prepared: Prepared | None = None,
     ) -> None:
         self.blocks = blocks
         self.hand_off = hand_off or HandOff()
@@ -134,7 +152,7 @@ class Flow:
         """When each thread started the last matmul of its warpgroup."""
         self.commits: dict[int, list[int]] = {}
         """When each warpgroup, by its first thread, closed its groups of matmuls."""
-        self.steps: dict[Block, list[tuple[Rule, Operation]]] = {}
+        self.prepared = prepared or Prepared()
 
     @property
     def here(self) -> Array:
@@ -231,11 +249,11 @@ class Flow:
 
     def enter(self, block: Block, active: Array, iterations: Iterations | None = None) -> None:
         """Run a block of operations next, by the threads `active`."""
-        steps = self.steps.get(block)
+        steps = self.prepared.steps.get(block)
         if steps is None:
             rules = self.rules
             steps = [(rules.get(type(op), refuse), op) for op in block.ops]
-            self.steps[block] = steps
+            self.prepared.steps[block] = steps
         self.frames.append(Frame(steps, active, iterations=iterations))
         self.active = active
 

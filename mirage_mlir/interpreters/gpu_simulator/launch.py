@@ -8,13 +8,13 @@ import numpy as np
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import I32, DenseArrayBase
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.dialects.nvvm_device import is_kept_load, is_transposed_matrix
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.gpu_simulator import (
     arithmetic,
     atomics,
@@ -37,7 +37,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
     rounded,
 )
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind, unsupported
-from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Rules
+from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Prepared, Rules
 from mirage_mlir.interpreters.gpu_simulator.hand_off import Counters, HandedBuffer, HandOff
 from mirage_mlir.interpreters.gpu_simulator.packed import packed_buffers
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import noalias_arguments
@@ -235,6 +235,7 @@ class Kernel:
             for op in function.walk()
         )
         self.joint = any(is_told_to_others(op) for op in function.walk())
+        self.prepared = Prepared()
         self.available = device.available() if launch.starts_early else None
         self.is_overtaken = False
         """Whether the next kernel may start before the grid previous to this one has ended."""
@@ -270,7 +271,14 @@ class Kernel:
         shared = SharedMemory(
             size, self.threads, count, self.checker, detailed=self.parts, joint=self.joint
         )
-        state = Flow(blocks, shared, RULES, available=self.available, hand_off=self.hand_off)
+        state = Flow(
+            blocks,
+            shared,
+            RULES,
+            available=self.available,
+            hand_off=self.hand_off,
+            prepared=self.prepared,
+        )
         body = self.function.body.block
         state.values.update(zip(body.args, self.arguments, strict=True))
         state.enter(body, state.active)

@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
+
+from mirage_mlir.hints import isa
 
 Array = NDArray[np.float64]
 

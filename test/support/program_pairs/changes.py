@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import I64, DenseArrayBase
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.hints import isa
 from program_pairs.draws import Draw
 from program_pairs.writer import Ops, Piece, shape_of
 

@@ -18,6 +18,9 @@ func.func @h(%x: tensor<16x512xf16>, %w: tensor<512x768xf16>,
 }
 """
 
+# One process of a run searches.
+pytestmark = pytest.mark.xdist_group("explain_joint")
+
 
 @pytest.fixture(scope="module")
 def chosen() -> ChosenFunction:

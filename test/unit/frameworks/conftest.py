@@ -20,6 +20,8 @@ from mirage_mlir.runtime.element_types import ElementType
 HERE = Path(__file__).parent
 
 
+# First: xdist names groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process of a run has the tests of this folder: others need not load the frameworks."""
     for item in items:
@@ -28,8 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _for_one_chip(one_chip: None) -> None:
-    """What is compiled for is said where it matters."""
+def _fast(one_chip: None, first_look: None) -> None:
+    """What is compiled for is said where it matters; how fast kernels are does not matter here."""
 
 
 @pytest.fixture

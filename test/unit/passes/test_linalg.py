@@ -11,7 +11,6 @@ from linalg_reference import run
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver.source import (
@@ -20,6 +19,7 @@ from mirage_mlir.driver.source import (
     functions,
     parse_program,
 )
+from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.passes.convert_linalg_to_kernel import ConvertLinalgToKernelPass
 
