@@ -85,7 +85,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def prepared(request: pytest.FixtureRequest) -> Any:
+def prepared(request: Any) -> Any:
     """What the function of the test's mark returned."""
     return request.node.stash[RESULT].result()
 
