@@ -69,6 +69,36 @@ func.func @line(%in: tensor<16x511xf16>) -> tensor<1x511xf32> {
   func.return %o : tensor<1x511xf32>
 }
 
+// A loop that reads and writes whole rows: tensor copies would bring 128 bytes of each at a time. One that
+// writes nothing has them.
+// CHECK-LABEL: func.func @rows
+// CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "async"} :
+// CHECK-LABEL: func.func @sums
+// CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "tensor", eviction_priority = "evict_first"} :
+func.func @rows(%in: tensor<64x512xf16>) -> tensor<64x512xf16> {
+  %o = kernel.graph_defined ins(%in) grid [2] loop [4] schedule <threads = 128> {
+  ^bb0(%xa: tensor<64x512xf16>):
+    %x = threadblock.load %xa grid_map [0] loop_map [0] : (tensor<64x512xf16>) -> !threadblock.tile<8x512xf16>
+    %y = thread.graph ins(%x) {
+    ^bb0(%a: f16):
+      %b = arith.addf %a, %a : f16
+      thread.store %b : f16
+    } : (!threadblock.tile<8x512xf16>) -> !threadblock.tile<8x512xf16>
+    threadblock.store %y grid_map [0] loop_map [0] : !threadblock.tile<8x512xf16>
+  } : (tensor<64x512xf16>) -> tensor<64x512xf16>
+  func.return %o : tensor<64x512xf16>
+}
+
+func.func @sums(%in: tensor<64x512xf16>) -> tensor<16x512xf32> {
+  %o = kernel.graph_defined ins(%in) grid [2] loop [4] schedule <threads = 128> {
+  ^bb0(%xa: tensor<64x512xf16>):
+    %x = threadblock.load %xa grid_map [0] loop_map [0] : (tensor<64x512xf16>) -> !threadblock.tile<8x512xf16>
+    %t = threadblock.accumulate %x : (!threadblock.tile<8x512xf16>) -> !threadblock.tile<8x512xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8x512xf32>
+  } : (tensor<64x512xf16>) -> tensor<16x512xf32>
+  func.return %o : tensor<16x512xf32>
+}
+
 // Lines of 12 bytes are no whole pieces of 16.
 // CHECK-LABEL: func.func @short_lines
 // CHECK:         %x = threadblock.load %xa grid_map [_] loop_map [1] {copy = "threads"} :

@@ -137,3 +137,10 @@ def test_decisions() -> None:
     assert loop_stages(32768, 11, all_fetched=True) == 2
     assert loop_stages(32768, 1, all_fetched=True) == 1
     assert loop_stages(32768, 11, all_fetched=False) == copy_stages(32768, 11)
+
+
+def test_blocks_side_by_side_share_what_is_in_flight() -> None:
+    """48 KB ahead of what is read, by one block, two or three; more count as four."""
+    found = [int(loop_stages(16384, 40, all_fetched=False, share=n)) for n in (1, 2, 3, 4, 9)]
+    assert found == [4, 3, 2, 2, 2]
+    assert int(copy_stages(4096, 40, 9)) == int(copy_stages(4096, 40, 4))
