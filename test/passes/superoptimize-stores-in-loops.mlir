@@ -12,10 +12,10 @@
 // CHECK:         kernel.graph_defined ins(%{{[^,]*}}) grid [{{[0-9]+}}] {
 // CHECK:           threadblock.reduce_sum
 // CHECK-NOT:     kernel.graph_defined
-func.func @f(%x: tensor<8000x512xf32>, %dy: tensor<8000x512xf32>) -> (tensor<8000x512xf32>, tensor<1x512xf32>) {
-  %m = kernel.mul %x, %dy : (tensor<8000x512xf32>, tensor<8000x512xf32>) -> tensor<8000x512xf32>
-  %s = kernel.reduce_sum %m {dims = array<i64: 1>} : (tensor<8000x512xf32>) -> tensor<8000x1xf32>
-  %d = kernel.mul %dy, %s : (tensor<8000x512xf32>, tensor<8000x1xf32>) -> tensor<8000x512xf32>
-  %c = kernel.reduce_sum %m {dims = array<i64: 0>} : (tensor<8000x512xf32>) -> tensor<1x512xf32>
-  func.return %d, %c : tensor<8000x512xf32>, tensor<1x512xf32>
+func.func @f(%x: tensor<32000x512xf32>, %dy: tensor<32000x512xf32>) -> (tensor<32000x512xf32>, tensor<1x512xf32>) {
+  %m = kernel.mul %x, %dy : (tensor<32000x512xf32>, tensor<32000x512xf32>) -> tensor<32000x512xf32>
+  %s = kernel.reduce_sum %m {dims = array<i64: 1>} : (tensor<32000x512xf32>) -> tensor<32000x1xf32>
+  %d = kernel.mul %dy, %s : (tensor<32000x512xf32>, tensor<32000x1xf32>) -> tensor<32000x512xf32>
+  %c = kernel.reduce_sum %m {dims = array<i64: 0>} : (tensor<32000x512xf32>) -> tensor<1x512xf32>
+  func.return %d, %c : tensor<32000x512xf32>, tensor<1x512xf32>
 }

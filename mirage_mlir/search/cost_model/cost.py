@@ -94,7 +94,9 @@ class CostModel(SumsAcrossBlocks):
         compute = compute + barriers
         reading = waves * mesh.iterations * self._reading_seconds()
         compute = np.maximum(compute, reading)
-        reduced = reduction_waits(self.resources) * np.where(pipelined, PIPELINE_WAITS, 1.0)
+        reduced = reduction_waits(self.resources) * np.where(
+            pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
+        )
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained)
