@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Operation, SSAValue
-
-from mirage_mlir.hints import isa
+from xdsl.utils.hints import isa
 
 Array = NDArray[np.float64]
 
