@@ -27,7 +27,7 @@ LEAST_WINDOW = 256
 """Bytes of the shortest line that is copied as a window, which may have a piece more than it."""
 
 
-def is_windowed(tile_bytes: ArrayLike, run_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
+def is_windowed(tile_bytes: ArrayLike, line_bytes: ArrayLike, piece_bytes: ArrayLike) -> Mask:
     """
     Whether threads copy the aligned pieces of 16 bytes in which a tile lies, and keep its start.
 
@@ -35,12 +35,12 @@ def is_windowed(tile_bytes: ArrayLike, run_bytes: ArrayLike, piece_bytes: ArrayL
 
     Args:
         tile_bytes: of the whole tile, which has to be one line.
-        run_bytes: contiguous bytes of a line of the tile.
+        line_bytes: of a whole line of the tensor.
         piece_bytes: the widest pieces of it that are aligned in memory.
     """
-    run = np.asarray(run_bytes)
-    one_line = np.asarray(tile_bytes) == run
-    return one_line & (run >= LEAST_WINDOW) & (np.asarray(piece_bytes) < WIDE_BYTES)
+    line = np.asarray(line_bytes)
+    one_line = np.asarray(tile_bytes) == line
+    return one_line & (line >= LEAST_WINDOW) & (np.asarray(piece_bytes) < WIDE_BYTES)
 
 
 def walks_rows(contiguous: ArrayLike, *, stores: bool, multiplies: bool) -> Mask:

@@ -43,10 +43,10 @@ def buffer_of(value: SSAValue) -> Operation:
     return buffer_of(op.input) if isinstance(op, threadblock.TransposeOp) else op
 
 
-def is_window(value: SSAValue) -> bool:
-    """Whether a tile starts somewhere in the first 16 bytes of its buffer."""
+def window_of(value: SSAValue) -> threadblock.LoadOp | None:
+    """The load of a tile that starts somewhere in the first 16 bytes of its buffer; else None."""
     op = buffer_of(value)
-    return isinstance(op, threadblock.LoadOp) and op.is_window_copy
+    return op if isinstance(op, threadblock.LoadOp) and op.is_window_copy else None
 
 
 def has_rows_along(op: Operation) -> bool:

@@ -86,23 +86,27 @@ def may_be_realigned(op: threadblock.LoadOp) -> bool:
 
 
 def may_be_windowed(op: threadblock.LoadOp) -> bool:
-    """
-    Whether the tile of `op` is a line that is copied as a window of its tensor.
+    """Whether threads can, and should, copy the tile of `op` as a window of its tensor."""
+    shape, item = aligned_shape(op), element_bytes(op)
+    line = shape.run * item
+    wanted = bool(is_windowed(shape.lines * line, line, shape.piece * item))
+    return wanted and is_line(op)
 
-    Not where it may reach past the tensor's edge, behind which zeros are read, nor where MMAs or
-    transposes read it, in pieces that are aligned in the tile.
+
+def is_line(op: threadblock.LoadOp) -> bool:
     """
-    view, shape, item = view_of(op.source), aligned_shape(op), element_bytes(op)
+    Whether the tile of `op` is one whole line of its tensor, which a window can hold.
+
+    Not where MMAs or transposes read it, in pieces that are aligned in the tile. Of a part of a
+    line one may reach past the tensor's edge, behind which zeros are read.
+    """
+    view, shape = view_of(op.source), aligned_shape(op)
     run_dim = len(view.strides) - (1 if shape.columns else 2)
     users = (use.operation for use in op.result.uses)
     if any(isinstance(user, threadblock.MatmulOp | threadblock.TransposeOp) for user in users):
         return False
-    if view.strides[run_dim] != 1 or shape.run != view.shape[run_dim]:
-        return False
-    if prod(kernel.shape_of(view.root)) > LARGEST_REALIGNED:
-        return False
-    run = shape.run * item
-    return bool(is_windowed(shape.lines * run, run, shape.piece * item))
+    whole = view.strides[run_dim] == 1 and shape.run == view.shape[run_dim]
+    return whole and shape.lines == 1 and prod(kernel.shape_of(view.root)) <= LARGEST_REALIGNED
 
 
 def window_pieces(op: threadblock.LoadOp) -> int:

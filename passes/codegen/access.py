@@ -23,9 +23,9 @@ from mirage_mlir.passes.analysis.buffers import (
     buffer_element,
     buffer_of,
     cuts,
-    is_window,
     maxima_of,
     shared_layout,
+    window_of,
 )
 from mirage_mlir.passes.analysis.tile_attributes import resident_slots
 from mirage_mlir.passes.codegen.addresses import shared_place
@@ -123,7 +123,7 @@ def read_blocks(
     element = buffer_element(buffer_of(value))
     item = byte_width(element)
     together = shared_width(layout, own, width, item, down=down)
-    if is_window(value):
+    if window_of(value):
         # It starts anywhere.
         together = 1
     count = 1 if is_repeated(own, shape, down=down) else width
@@ -170,11 +170,8 @@ def weighed(
 
 def cluster_pointers(ctx: KernelContext, value: SSAValue, blocks: int) -> list[SSAValue]:
     """The address of a tile in the shared memory of each block that keeps a part of it."""
-    load = value.owner
-    if isinstance(load, threadblock.LoadOp) and load.is_window_copy:
-        own = line_start(ctx, load)
-    else:
-        own = ctx.shared_pointer(value)
+    window = window_of(value)
+    own = line_start(ctx, window) if window else ctx.shared_pointer(value)
     if blocks == 1:
         return [own]
     ranks = [ctx.emit.i32(rank) for rank in range(blocks)]

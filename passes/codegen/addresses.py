@@ -1,5 +1,8 @@
-"""Addresses of elements of tiles in shared memory."""
+"""Addresses of elements of tiles in shared memory, and where tiles lie in their tensors."""
 
+from collections.abc import Sequence
+
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.layouts.layout import SWIZZLE_SHIFT, SWIZZLED_LINES, SharedLayout, swizzle_mask
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
@@ -49,3 +52,12 @@ def shared_place(
         return shared_offset(ctx, layout, item, *place), constant
     row, column = (ctx.emit.add(at, more) for at, more in zip(place, plus, strict=True))
     return shared_offset(ctx, layout, item, row, column), 0
+
+
+def place_of(ctx: KernelContext, op: threadblock.LoadOp, origin: Sequence[Index]) -> Index:
+    """Where a tile starts in its tensor, in elements; `origin` is where along each dimension."""
+    view = ctx.view(op)
+    place: Index = view.offset
+    for index, stride in zip(origin, view.strides, strict=True):
+        place = ctx.emit.add(place, ctx.emit.mul(index, stride))
+    return place

@@ -20,7 +20,7 @@ from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.copy_shapes import copy_shape
-from mirage_mlir.passes.codegen.addresses import shared_offset
+from mirage_mlir.passes.codegen.addresses import place_of, shared_offset
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import TileCopy
 from mirage_mlir.passes.codegen.emitter import WORD_BYTES as WORD
@@ -90,9 +90,7 @@ class RealignedCopy(TileCopy):
     def windows(self, numbers: Sequence[Index]) -> list[AlignedWindow]:
         """Those of some of this thread's pieces, which follow each other `threads` apart."""
         emit, shape, view = self.ctx.emit, self.shape, self.ctx.view(self.op)
-        start: Index = view.offset
-        for index, stride in zip(self.origin, view.strides, strict=True):
-            start = emit.add(start, emit.mul(index, stride))
+        start = place_of(self.ctx, self.op, self.origin)
         found: list[AlignedWindow] = []
         for line, at in self.lines_of(numbers):
             row, column = (line, at) if shape.columns else (at, line)

@@ -9,22 +9,16 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
-from mirage_mlir.passes.analysis.copy_shapes import element_bytes, window_pieces
+from mirage_mlir.passes.analysis.buffers import buffer_bytes
+from mirage_mlir.passes.analysis.copy_shapes import element_bytes, is_line, window_pieces
+from mirage_mlir.passes.codegen.addresses import place_of
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import MAX_COPIES
 from mirage_mlir.passes.codegen.emitter import Index
-
-
-def place_of(ctx: KernelContext, op: threadblock.LoadOp, iterations: list[Index]) -> Index:
-    """Where the tile of a load starts in its tensor, in elements."""
-    view = ctx.view(op)
-    place: Index = view.offset
-    for index, stride in zip(ctx.origin(op, iterations), view.strides, strict=True):
-        place = ctx.emit.add(place, ctx.emit.mul(index, stride))
-    return place
 
 
 def line_start(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
@@ -35,7 +29,7 @@ def line_start(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
     """
     element = threadblock.tile_type(op.result).element_type
     piece = WIDEST_ACCESS // element_bytes(op)
-    first = ctx.emit.bits(place_of(ctx, op, ctx.iterations), piece - 1)
+    first = ctx.emit.bits(place_of(ctx, op, ctx.origin(op, ctx.iterations)), piece - 1)
     return ctx.emit.pointer(ctx.shared_pointer(op.result), first, element)
 
 
@@ -48,6 +42,8 @@ def copy_window(
     Nothing behind the tensor's end is read, nor anything of a line that does not exist: zeros are
     written there.
     """
+    if not is_line(op) or window_pieces(op) * WIDEST_ACCESS > buffer_bytes(op):
+        fail(op, f'has copy = "{threadblock.WINDOW_COPY}", and is not one whole line of its tensor')
     emit, item = ctx.emit, element_bytes(op)
     element = threadblock.tile_type(op.result).element_type
     piece, count = WIDEST_ACCESS // item, window_pieces(op)
@@ -55,7 +51,7 @@ def copy_window(
     exists = emit.all(
         [emit.less(0, extent.limit) for extent in ctx.load_extents(op, iterations) if extent]
     )
-    place = place_of(ctx, op, iterations)
+    place = place_of(ctx, op, ctx.origin(op, iterations))
     start = emit.pick(exists, emit.sub(place, emit.bits(place, piece - 1)), 0)
     end = emit.pick(exists, prod(kernel.shape_of(ctx.view(op).root)), 0)
 

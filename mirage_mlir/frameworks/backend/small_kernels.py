@@ -3,7 +3,7 @@ Small kernels that inductor compiles beside parts of ours, several in one launch
 
 A decode step writes keys and values into a cache, makes a mask, and counts, once for each layer.
 Each is a kernel of a microsecond, most of which is the launch. Inductor can put kernels that do
-not depend on each other into one launch (its combo kernels). Here is said which: those of few
+not depend on each other into one launch (its combo kernels). This module says which: those of few
 elements, and each as late as what reads it allows, since that is where those of a layer meet.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 _Node = TypeVar("_Node", bound=Hashable)
 
 FEW_ELEMENTS = 1 << 18
-"""Of a kernel: 3 MB or so, which take less of an H200's memory than its launch takes."""
+"""Of a kernel: 3 MB or so, which an H200 moves in less time than the launch takes."""
 
 AT_ONCE = 8
 """Kernels in one launch, inductor's own bound."""

@@ -136,11 +136,10 @@ class BlockBuffers(BlockThreads):
 
     def windowed(self, value: int, tensor: Input) -> Mask:
         """Whether threads copy the aligned pieces in which a tile lies, if they copy it."""
-        found = contiguous(self.tiling, tensor)
+        _, vector, line = contiguous(self.tiling, tensor)
+        multiplied = any(self.edges[user].kind is Kind.MATMUL for user in self.uses[value])
         tile = self.tiling.volume(value) * item_bytes(tensor.element_type)
-        if any(self.edges[user].kind is Kind.MATMUL for user in self.uses[value]):
-            return np.zeros_like(found.whole_lines)
-        return found.whole_lines & is_windowed(tile, found.run, found.vector)
+        return is_windowed(tile, line, vector) & (not multiplied)
 
     def realigned(self, value: int, tensor: Input) -> Mask:
         """Whether threads shift what they copy of a tensor, if they copy it."""

@@ -25,8 +25,8 @@ class Contiguous(NamedTuple):
 
     run: Array
     vector: Array
-    whole_lines: NDArray[np.bool_]
-    """Whether the tile has all of the tensor along the dimension whose elements are neighbours."""
+    line: Array
+    """Bytes of the tensor's lines, where the tile has whole ones; else 0."""
 
 
 RUN = 8
@@ -53,18 +53,19 @@ def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
     run = np.full_like(tiling.mesh.blocks, float(item))
     order = tensor.by_stride()
     expected, whole = 1, np.ones_like(run, dtype=bool)
-    lines = whole
+    line = np.zeros_like(run)
     for axis, stride in order:
         if stride != expected:
             break
         size, tile = tiling.program.sizes[axis], tiling.mesh.tiles[axis]
         run = np.where(whole, run * tile, run)
         whole = whole & (tile >= size)
-        lines = whole if stride == 1 else lines
+        if stride == 1:
+            line = np.where(tile == size, float(size * item), line)
         expected *= size
     pitch = min((stride for _, stride in order if stride > 1), default=0) * item
     vector = np.gcd(np.gcd(run.astype(np.int64), pitch), VECTOR)
-    return Contiguous(run, vector.astype(float), lines)
+    return Contiguous(run, vector.astype(float), line)
 
 
 def padded_bytes(rows: Array, columns: Array, item: int) -> Array:

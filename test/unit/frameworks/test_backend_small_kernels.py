@@ -1,6 +1,7 @@
 """Which small kernels of inductor share a launch."""
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -77,10 +78,7 @@ class Part:
 
 
 def groups_of(*nodes: Any) -> list[list[str]]:
-    scheduler: Any = SimpleNamespace(
-        nodes=nodes,
-        _get_unmet_dep_nodes=lambda node: node.needs,  # pyright: ignore
-    )
+    scheduler = SimpleNamespace(nodes=nodes, _get_unmet_dep_nodes=attrgetter("needs"))
     return [[node.name for node in group] for group in small_groups(scheduler)]
 
 
