@@ -160,7 +160,8 @@ def test_compiled_function(torch: Any) -> None:
     def attention(qkv: Any) -> Any:
         q, k, v = qkv.unbind(2)
         scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
-        mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
+        size = (q.shape[-2], k.shape[-2])
+        mask = torch.ones(size, dtype=torch.bool, device=qkv.device).tril()
         return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1) @ v
 
     for tokens in (64, 57):
