@@ -41,20 +41,3 @@ func.func @norm_and_concat(%x: tensor<128x9xf16>, %a1: tensor<9x13xf16>, %a2: te
   %v3 = kernel.matmul %v2, %a3  : (tensor<128x16xf16>, tensor<16x7xf16>) -> tensor<128x7xf16>
   func.return %v3 : tensor<128x7xf16>
 }
-
-// -----
-
-// A softmax over three copies that are scaled alike.
-// CHECK-LABEL: @softmax_of_copies
-// CHECK: kernel.graph_defined
-func.func @softmax_of_copies(%x: tensor<128x333xf16>, %a1: tensor<333x127xf16>, %a2: tensor<1xf16>, %a3: tensor<3x1x31xf16>) -> tensor<3x42624x31xf16> {
-  %v0 = kernel.softmax %x {dim = 1 : i64} : (tensor<128x333xf16>) -> tensor<128x333xf16>
-  %v1 = kernel.matmul %v0, %a1  : (tensor<128x333xf16>, tensor<333x127xf16>) -> tensor<128x127xf16>
-  %v2 = kernel.reshape %v0  : (tensor<128x333xf16>) -> tensor<1x42624x1xf16>
-  %v3 = kernel.mul %v2, %a2  : (tensor<1x42624x1xf16>, tensor<1xf16>) -> tensor<1x42624x1xf16>
-  %v4 = kernel.repeat_interleave %v3 {dim = 0 : i64, times = 3 : i64} : (tensor<1x42624x1xf16>) -> tensor<3x42624x1xf16>
-  %v5 = kernel.matmul %v4, %a3  : (tensor<3x42624x1xf16>, tensor<3x1x31xf16>) -> tensor<3x42624x31xf16>
-  %v6 = kernel.clamp %v5 {min = -1.000000000e+00 : f32, max = 2.000000000e+00 : f32} : (tensor<3x42624x31xf16>) -> tensor<3x42624x31xf16>
-  %v7 = kernel.softmax %v6 {dim = 0 : i64} : (tensor<3x42624x31xf16>) -> tensor<3x42624x31xf16>
-  func.return %v7 : tensor<3x42624x31xf16>
-}

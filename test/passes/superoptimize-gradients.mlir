@@ -10,9 +10,9 @@
 // CHECK: [[SUM:%.*]] = kernel.graph_defined ins([[PARTS]])
 // CHECK-NOT: kernel.graph_defined
 // CHECK: func.return [[DX]],
-func.func @f(%x: tensor<512x1024xf16>, %w: tensor<1024xf16>) -> tensor<512x1024xf16> {
-  %n = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<512x1024xf16>) -> tensor<512x1024xf16>
-  %y = kernel.mul %n, %w : (tensor<512x1024xf16>, tensor<1024xf16>) -> tensor<512x1024xf16>
-  %o = kernel.silu %y : (tensor<512x1024xf16>) -> tensor<512x1024xf16>
-  func.return %o : tensor<512x1024xf16>
+func.func @f(%x: tensor<256x512xf16>, %w: tensor<512xf16>) -> tensor<256x512xf16> {
+  %n = kernel.rms_norm %x {eps = 1.0e-05 : f32} : (tensor<256x512xf16>) -> tensor<256x512xf16>
+  %y = kernel.mul %n, %w : (tensor<256x512xf16>, tensor<512xf16>) -> tensor<256x512xf16>
+  %o = kernel.silu %y : (tensor<256x512xf16>) -> tensor<256x512xf16>
+  func.return %o : tensor<256x512xf16>
 }

@@ -21,22 +21,22 @@
 // REPORT-LABEL: search of @halves_too for H200
 // REPORT: verified: proved
 
-func.func @read_again(%x: tensor<8x1024xf16>, %w: tensor<1024x512xf16>, %c: tensor<8x512xf16>, %v: tensor<512x1024xf16>) -> (tensor<8x512xf16>, tensor<8x1024xf16>) {
-  %y = kernel.matmul %x, %w : (tensor<8x1024xf16>, tensor<1024x512xf16>) -> tensor<8x512xf16>
-  %a = kernel.slice %y {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 256>, strides = array<i64: 1, 1>} : (tensor<8x512xf16>) -> tensor<8x256xf16>
-  %b = kernel.slice %y {offsets = array<i64: 0, 256>, sizes = array<i64: 8, 256>, strides = array<i64: 1, 1>} : (tensor<8x512xf16>) -> tensor<8x256xf16>
-  %n = kernel.neg %b : (tensor<8x256xf16>) -> tensor<8x256xf16>
-  %r = kernel.concat %n, %a {dim = 1 : i64} : (tensor<8x256xf16>, tensor<8x256xf16>) -> tensor<8x512xf16>
-  %m = kernel.mul %r, %c : (tensor<8x512xf16>, tensor<8x512xf16>) -> tensor<8x512xf16>
-  %z = kernel.add %m, %y : (tensor<8x512xf16>, tensor<8x512xf16>) -> tensor<8x512xf16>
-  %o = kernel.matmul %z, %v : (tensor<8x512xf16>, tensor<512x1024xf16>) -> tensor<8x1024xf16>
-  func.return %z, %o : tensor<8x512xf16>, tensor<8x1024xf16>
+func.func @read_again(%x: tensor<8x256xf16>, %w: tensor<256x128xf16>, %c: tensor<8x128xf16>, %v: tensor<128x256xf16>) -> (tensor<8x128xf16>, tensor<8x256xf16>) {
+  %y = kernel.matmul %x, %w : (tensor<8x256xf16>, tensor<256x128xf16>) -> tensor<8x128xf16>
+  %a = kernel.slice %y {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 64>, strides = array<i64: 1, 1>} : (tensor<8x128xf16>) -> tensor<8x64xf16>
+  %b = kernel.slice %y {offsets = array<i64: 0, 64>, sizes = array<i64: 8, 64>, strides = array<i64: 1, 1>} : (tensor<8x128xf16>) -> tensor<8x64xf16>
+  %n = kernel.neg %b : (tensor<8x64xf16>) -> tensor<8x64xf16>
+  %r = kernel.concat %n, %a {dim = 1 : i64} : (tensor<8x64xf16>, tensor<8x64xf16>) -> tensor<8x128xf16>
+  %m = kernel.mul %r, %c : (tensor<8x128xf16>, tensor<8x128xf16>) -> tensor<8x128xf16>
+  %z = kernel.add %m, %y : (tensor<8x128xf16>, tensor<8x128xf16>) -> tensor<8x128xf16>
+  %o = kernel.matmul %z, %v : (tensor<8x128xf16>, tensor<128x256xf16>) -> tensor<8x256xf16>
+  func.return %z, %o : tensor<8x128xf16>, tensor<8x256xf16>
 }
-func.func @halves_too(%x: tensor<8x1024xf16>, %w: tensor<1024x512xf16>) -> (tensor<8x512xf16>, tensor<8x256xf16>) {
-  %y = kernel.matmul %x, %w : (tensor<8x1024xf16>, tensor<1024x512xf16>) -> tensor<8x512xf16>
-  %a = kernel.slice %y {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 256>, strides = array<i64: 1, 1>} : (tensor<8x512xf16>) -> tensor<8x256xf16>
-  %b = kernel.slice %y {offsets = array<i64: 0, 256>, sizes = array<i64: 8, 256>, strides = array<i64: 1, 1>} : (tensor<8x512xf16>) -> tensor<8x256xf16>
-  %n = kernel.neg %b : (tensor<8x256xf16>) -> tensor<8x256xf16>
-  %r = kernel.concat %n, %a {dim = 1 : i64} : (tensor<8x256xf16>, tensor<8x256xf16>) -> tensor<8x512xf16>
-  func.return %r, %n : tensor<8x512xf16>, tensor<8x256xf16>
+func.func @halves_too(%x: tensor<8x256xf16>, %w: tensor<256x128xf16>) -> (tensor<8x128xf16>, tensor<8x64xf16>) {
+  %y = kernel.matmul %x, %w : (tensor<8x256xf16>, tensor<256x128xf16>) -> tensor<8x128xf16>
+  %a = kernel.slice %y {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 64>, strides = array<i64: 1, 1>} : (tensor<8x128xf16>) -> tensor<8x64xf16>
+  %b = kernel.slice %y {offsets = array<i64: 0, 64>, sizes = array<i64: 8, 64>, strides = array<i64: 1, 1>} : (tensor<8x128xf16>) -> tensor<8x64xf16>
+  %n = kernel.neg %b : (tensor<8x64xf16>) -> tensor<8x64xf16>
+  %r = kernel.concat %n, %a {dim = 1 : i64} : (tensor<8x64xf16>, tensor<8x64xf16>) -> tensor<8x128xf16>
+  func.return %r, %n : tensor<8x128xf16>, tensor<8x64xf16>
 }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 EVERYTHING = os.environ.get("MIRAGE_TESTS") == "all"
 """Set by `make test-all`, which takes about an hour of two cores."""
@@ -17,3 +18,14 @@ def sampled(cases: Sequence[T], every: int) -> list[T]:
     For lists that cross what is independent, or are drawn at random: each case is like others.
     """
     return list(cases) if EVERYTHING else list(cases)[::every]
+
+
+def in_turn(cases: Sequence[T], others: Sequence[U]) -> list[tuple[T, U]]:
+    """
+    Each of `cases` with one of `others` in turn; where everything is tested, with each of them.
+
+    For choices that are independent: chips, and where the same code runs for each of them.
+    """
+    if EVERYTHING:
+        return [(case, other) for case in cases for other in others]
+    return [(case, others[number % len(others)]) for number, case in enumerate(cases)]

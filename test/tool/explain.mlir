@@ -1,5 +1,7 @@
 // Why each kernel was chosen: as text on stderr, as JSON in a file; what is printed stays the same.
-// RUN: mirage-opt %s --superoptimize --explain --explain-json %t.json --explain-html %t.html 2>%t.text | filecheck %s --check-prefix=GRAPH
+// RUN: mirage-opt %s --superoptimize --explain --explain-json %t.json --explain-html %t.html -o %t.explained 2>%t.text
+// RUN: filecheck %s --check-prefix=GRAPH < %t.explained
+// RUN: mirage-opt %s --superoptimize -o %t.alone && diff %t.alone %t.explained
 // RUN: filecheck %s < %t.text
 // RUN: filecheck %s --check-prefix=JSON < %t.json
 // RUN: filecheck %s --check-prefix=HTML < %t.html

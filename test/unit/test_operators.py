@@ -34,7 +34,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(operator, element_type, id=f"{operator.name}-{element_type}")
 
 
-@pytest.mark.parametrize(("operator", "element_type"), sampled(list(cases()), 3))
+@pytest.mark.parametrize(("operator", "element_type"), sampled(list(cases()), 4))
 def test_operator(operator: Operator, element_type: str) -> None:
     compiled = operator.graph(element_type).superoptimize(compile_for=["sm_90a"])
     (code,) = compiled.artifact.targets

@@ -54,15 +54,20 @@ def test_a_pass_is_shown_on_a_function_of_its_test() -> None:
     assert lit_example("verify-equivalence") is None
 
 
-def test_pages_name_everything() -> None:
-    made = pages()
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    """The pages, which take a second to make."""
+    return pages()
+
+
+def test_pages_name_everything(made: dict[str, str]) -> None:
     for dialect in DIALECTS:
         page = made[f"reference/{dialect}.md"]
         assert all(f"### `{op.name}`" in page for op in load_dialect(dialect).operations)
     assert all(f"## `--{name}`" in made["reference/passes.md"] for name in PASSES)
 
 
-def test_definitions_of_an_operation() -> None:
+def test_definitions_of_an_operation(made: dict[str, str]) -> None:
     """Operands, types, attributes with defaults: what the code says, and nothing of xDSL's."""
     (gelu,) = [op for op in load_dialect("kernel").operations if op.name == "kernel.gelu"]
     assert issubclass(gelu, IRDLOperation)
@@ -71,4 +76,4 @@ def test_definitions_of_an_operation() -> None:
     assert "* `T`: f16 or bf16 or f32, the same everywhere." in section
     assert '| `approximate` | string | `"none"` | `approximate = "tanh"` |' in section
     for name in OURS:
-        assert "Constraint(" not in pages()[f"reference/{name}.md"]
+        assert "Constraint(" not in made[f"reference/{name}.md"]

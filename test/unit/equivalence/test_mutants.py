@@ -21,7 +21,7 @@ UGRAPHS = [
     if EVERYTHING or path.stem not in LONG
 ]
 
-EVERY = 43
+EVERY = 43 if EVERYTHING else 89
 """The step through the mutants of a graph; `benchmarks/verification` runs all of them."""
 
 

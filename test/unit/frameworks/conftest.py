@@ -1,6 +1,7 @@
 # pyright: basic
 """For tests of `torch.compile`."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,14 @@ from mirage_mlir.runtime.artifact import MODELLED, TensorSpec, row_major
 from mirage_mlir.runtime.element_types import ElementType
 
 HERE = Path(__file__).parent
+
+# Inductor's C++ runs once: it need not be fast. Else g++ would try vectors in two programs, compile
+# a header first, and optimize. Processes that tests start take it over.
+os.environ.update(
+    TORCHINDUCTOR_VEC_ISA_OK="0",
+    TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS="0",
+    TORCHINDUCTOR_DEBUG_COMPILE="1",
+)
 
 
 # First: xdist names groups in the same hook.

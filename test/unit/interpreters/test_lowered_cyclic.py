@@ -14,6 +14,7 @@ from attention_cases import Heads
 from kernel_kinds import cyclic
 from lowered_kernels import check, graphs_of, lower
 from lowering_cases import Linear
+from sampling import in_turn
 from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
@@ -23,25 +24,21 @@ from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes import graph_pass
 from mirage_mlir.targets.target import H200, Target
 
-TARGETS = pytest.mark.parametrize("target", ["H200", "A100"])
+TARGETS = ["H200", "A100"]
+
+ROWS = [
+    # Whole tiles, copied by TMA or cp.async; ragged ones; fewer rows than blocks.
+    (64, 128, 4, 1, "f16"),
+    (64, 128, 4, 2, "bf16"),
+    (61, 64, 3, 4, "bf16"),
+    (31, 67, 4, 3, "f16"),
+    (5, 40, 8, 1, "f32"),
+]
 
 
-@TARGETS
-@pytest.mark.parametrize(
-    ("rows", "columns", "blocks", "step", "element"),
-    [
-        # Whole tiles, copied by TMA or cp.async; ragged ones; fewer rows than blocks.
-        (64, 128, 4, 1, "f16"),
-        (64, 128, 4, 2, "bf16"),
-        (61, 64, 3, 4, "bf16"),
-        (31, 67, 4, 3, "f16"),
-        (5, 40, 8, 1, "f32"),
-    ],
-)
-def test_row_gradients(
-    rows: int, columns: int, blocks: int, step: int, element: str, target: str
-) -> None:
-    check(cyclic(tiles.row_gradients(rows, columns, blocks, step, element)), target=target)
+@pytest.mark.parametrize(("case", "target"), in_turn(ROWS, TARGETS))
+def test_row_gradients(case: tuple[int, int, int, int, str], target: str) -> None:
+    check(cyclic(tiles.row_gradients(*case)), target=target)
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4])
@@ -61,16 +58,14 @@ CASES: dict[str, Callable[[], ModuleOp]] = {
 }
 
 
-@TARGETS
-@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize(("name", "target"), in_turn(list(CASES), TARGETS))
 def test_kernels(name: str, target: str) -> None:
     module = cyclic(CASES[name]())
     assert any(graph.is_cyclic for graph in graphs_of(module))
     check(module, target=target)
 
 
-@TARGETS
-@pytest.mark.parametrize("columns", [18, 19, 40])
+@pytest.mark.parametrize(("columns", "target"), in_turn([18, 19, 40], TARGETS))
 def test_maxima_of_tiles_that_are_empty(columns: int, target: str) -> None:
     """Each block has a whole tile in its first iteration, and few or none behind."""
     p = Program(f"8x{columns}xf16")

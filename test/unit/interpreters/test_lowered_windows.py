@@ -4,6 +4,8 @@ Lines that start at no multiples of 16 bytes, copied in the aligned pieces in wh
 Results are compared with those of the uGraph in f64, and no access is out of bounds.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,14 +14,13 @@ from kernel_kinds import cyclic
 from lowered_kernels import check, graphs_of, lower, schedule
 from lowering_cases import total
 from lowering_tiles import row_gradients
+from sampling import in_turn
 from small_graphs import ALL, Program
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.decisions.copies import LEAST_WINDOW, is_windowed
 from mirage_mlir.dialects import kernel, nvvm, threadblock
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
-
-TARGETS = pytest.mark.parametrize("target", ["H200", "A100"])
 
 
 def copies_of(module: ModuleOp) -> set[str | None]:
@@ -29,23 +30,23 @@ def copies_of(module: ModuleOp) -> set[str | None]:
     return {None if op.copy is None else op.copy.data for op in loads}
 
 
-@TARGETS
-@pytest.mark.parametrize("takes_turns", [False, True])
+ROWS = [
+    # As many rows as tiles; tiles without rows; more pieces than threads; one row.
+    (12, 203, 4, "f16"),
+    (13, 131, 4, "bf16"),
+    (9, 1003, 2, "f16"),
+    (7, 65, 3, "f32"),
+    (5, 1001, 2, "f32"),
+    (1, 129, 1, "bf16"),
+]
+
+
 @pytest.mark.parametrize(
-    ("rows", "columns", "blocks", "element"),
-    [
-        # As many rows as tiles; tiles without rows; more pieces than threads; one row.
-        (12, 203, 4, "f16"),
-        (13, 131, 4, "bf16"),
-        (9, 1003, 2, "f16"),
-        (7, 65, 3, "f32"),
-        (5, 1001, 2, "f32"),
-        (1, 129, 1, "bf16"),
-    ],
+    ("case", "run"), in_turn(ROWS, list(product([False, True], ["H200", "A100"])))
 )
-def test_row_gradients(
-    rows: int, columns: int, blocks: int, element: str, takes_turns: bool, target: str
-) -> None:
+def test_row_gradients(case: tuple[int, int, int, str], run: tuple[bool, str]) -> None:
+    rows, columns, blocks, element = case
+    takes_turns, target = run
     module = row_gradients(rows, columns, blocks, 1, element)
     assert copies_of(module) == {"window"}
     check(cyclic(module) if takes_turns else module, target=target)

@@ -3,6 +3,7 @@
 import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check, graphs_of
+from sampling import in_turn
 from small_graphs import ALL, Program
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -89,15 +90,12 @@ def test_threads_read_runs_of_rows() -> None:
             assert traffic(use.access, shared_layout(op.result), 2, use.transposed).conflicts == 0
 
 
-@pytest.mark.parametrize("target", ["sm_80", "H200"])
-@pytest.mark.parametrize(
-    ("keys", "depth", "tile", "kind"),
-    [(128, 256, (64, 128), "f16"), (70, 100, (32, 24), "f16"), (40, 96, (20, 48), "f32")],
-)
-def test_products_by_threads(
-    keys: int, depth: int, tile: tuple[int, int], kind: str, target: str
-) -> None:
-    check(by_threads(keys, depth, tile, kind), target=target)
+BY_THREADS = [(128, 256, (64, 128), "f16"), (70, 100, (32, 24), "f16"), (40, 96, (20, 48), "f32")]
+
+
+@pytest.mark.parametrize(("case", "target"), in_turn(BY_THREADS, ["sm_80", "H200"]))
+def test_products_by_threads(case: tuple[int, int, tuple[int, int], str], target: str) -> None:
+    check(by_threads(*case), target=target)
 
 
 def sums_of_columns(rows: int, columns: int) -> ModuleOp:

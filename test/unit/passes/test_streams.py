@@ -3,7 +3,7 @@
 import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check
-from sampling import sampled
+from sampling import in_turn
 from small_graphs import ALL, Program
 from xdsl.dialects import gpu, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +15,8 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import byte_count
 from mirage_mlir.passes.schedule.streams import BYTES_AT_ONCE
 
 TARGETS = ("H200", "A100")
+
+Shape = tuple[int, ...]
 
 
 def bytes_read(op: Operation) -> int:
@@ -47,29 +49,18 @@ def gated(rows: int, columns: int, tile_rows: int) -> ModuleOp:
     return p.finish(*g.results)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    ("shape", "tile", "cuts", "other", "kind"),
-    sampled(
-        [
-            ((70, 300), (40, 300), [0], (300,), "f16"),
-            ((70, 300), (40, 300), [0], (70, 1), "f32"),
-            ((9, 1003), (9, 1003), [0], (9, 1003), "bf16"),
-            ((3, 50, 130), (1, 50, 130), [0], (50, 130), "f32"),
-            ((200, 96), (70, 40), [0, 1], (200, 96), "f16"),
-        ],
-        2,
-    ),
-)
-def test_large_tiles(
-    shape: tuple[int, ...],
-    tile: tuple[int, ...],
-    cuts: list[int],
-    other: tuple[int, ...],
-    kind: str,
-    target: str,
-) -> None:
-    kernels = check(tiles.elementwise(shape, tile, cuts, other, kind), threads=32, target=target)
+LARGE: list[tuple[Shape, Shape, list[int], Shape, str]] = [
+    ((70, 300), (40, 300), [0], (300,), "f16"),
+    ((70, 300), (40, 300), [0], (70, 1), "f32"),
+    ((9, 1003), (9, 1003), [0], (9, 1003), "bf16"),
+    ((3, 50, 130), (1, 50, 130), [0], (50, 130), "f32"),
+    ((200, 96), (70, 40), [0, 1], (200, 96), "f16"),
+]
+
+
+@pytest.mark.parametrize(("case", "target"), in_turn(LARGE, TARGETS))
+def test_large_tiles(case: tuple[Shape, Shape, list[int], Shape, str], target: str) -> None:
+    kernels = check(tiles.elementwise(*case), threads=32, target=target)
     inner = loops(kernels)
     assert inner
     # What is read of a row or column that others share comes on top.
