@@ -2,7 +2,7 @@
 // RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" | filecheck %s
 // RUN: mirage-opt %s --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_80" --select-mma --select-copies --assign-layouts="target=sm_80" --software-pipeline="target=sm_80" --plan-memory="target=sm_80" --overlap-launches="target=sm_80" --lower-to-nvvm="target=sm_80" | filecheck %s --check-prefix=A100
 // The last one takes the interpreter longer than all others, and has no prefetch.
-// RUN: sed '/func.func @many/,$d' %s | mirage-opt --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=RIGHT
+// RUN: sed '/^func.func @many/,$d' %s | mirage-opt --sink-reductions --fuse-thread-graphs --split-cross-block-sums="target=sm_90a" --select-mma --select-copies --assign-layouts="target=sm_90a" --software-pipeline="target=sm_90a" --plan-memory="target=sm_90a" --overlap-launches="target=sm_90a" --lower-to-nvvm="target=sm_90a" --check-lowered-kernels 2>&1 | filecheck %s --check-prefix=RIGHT
 
 // RIGHT: @alone: 1 kernel runs without a fault
 // RIGHT: @shared: 1 kernel runs without a fault

@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from documents import run_page
@@ -21,10 +22,17 @@ EACH_CHIP = {"docs/tutorials/llama-layer.md", "examples/README.md"}
 """Pages whose Python prints what is found for each chip."""
 
 
+def grouped(page: Path) -> Any:
+    """In the process of a run that loads the frameworks anyway, if the page may need them."""
+    needs = re.search("torch|jax", page.read_text())
+    marks = [pytest.mark.xdist_group("frameworks")] if needs else []
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+
+
 # One of torch's own, about its export.
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-@pytest.mark.usefixtures("shared_cache")
+@pytest.mark.parametrize("page", map(grouped, PAGES))
+@pytest.mark.usefixtures("shared_cache", "first_look")
 def test_code_blocks(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
