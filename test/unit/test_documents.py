@@ -31,7 +31,7 @@ def grouped(page: Path) -> Any:
 
 # One of torch's own, about its export.
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
-@pytest.mark.parametrize("page", map(grouped, PAGES))
+@pytest.mark.parametrize("page", [grouped(page) for page in PAGES])
 @pytest.mark.usefixtures("shared_cache", "first_look")
 def test_code_blocks(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
