@@ -52,17 +52,15 @@ def test_ptx_is_the_same_in_every_process(kernels: gpu.ModuleOp):
     )
     support = Path(__file__).parents[2] / "support"
     root = Path(__file__).parents[3]
-    texts = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONPATH": f"{support}:{root}", "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert texts == [to_ptx(kernels, "sm_90a")] * 2
+    made = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": f"{support}:{root}", "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    # The seed of this process is another one.
+    assert made == to_ptx(kernels, "sm_90a")
 
 
 def test_compiling_leaves_the_module_alone(kernels: gpu.ModuleOp):

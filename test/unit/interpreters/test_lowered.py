@@ -9,7 +9,7 @@ import pytest
 from lowered_kernels import check, draw, function_of, lower, schedule
 from lowering_cases import Linear
 from random_graphs import GraphMaker
-from sampling import sampled
+from sampling import in_turn, sampled
 from xdsl.dialects import gpu, llvm
 from xdsl.ir import Operation
 
@@ -160,13 +160,19 @@ def test_looped_attention(sizes: tuple[int, int, int, int, int]) -> None:
     check(cases.looped_attention(*sizes))
 
 
-@pytest.mark.parametrize("s", [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
-@pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
+REDUCED = [
+    (dims, kinds)
+    for kinds in sampled([("sum", "sum"), ("sum", "max"), ("max", "sum"), ("max", "max")], 2)
+    for dims in ([0], [1], [0, 1])
+]
+
+
 @pytest.mark.parametrize(
-    "kinds", sampled([("sum", "sum"), ("sum", "max"), ("max", "sum"), ("max", "max")], 2)
+    ("case", "s"), in_turn(REDUCED, [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
 )
-def test_reduced_matmuls(s: Linear, dims: list[int], kinds: tuple[str, str]) -> None:
+def test_reduced_matmuls(case: tuple[list[int], tuple[str, str]], s: Linear) -> None:
     """Sums and maxima of matmuls, in the loop and after it, in every combination."""
+    dims, kinds = case
     check(cases.reduced_linear(s, dims, *kinds))
 
 

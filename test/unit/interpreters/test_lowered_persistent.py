@@ -9,6 +9,7 @@ from attention_cases import Heads, attention
 from kernel_kinds import clustered
 from lowered_kernels import check
 from lowering_cases import Linear, biased_linear, gated_mlp, matmul, total, transposed
+from sampling import in_turn
 from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
@@ -65,8 +66,9 @@ def with_transposed_tile(s: Linear, *, in_loop: bool) -> ModuleOp:
     return p.finish(*g.results)
 
 
-@pytest.mark.parametrize("in_loop", [False, True])
-@pytest.mark.parametrize("case", [DEEP, Linear(64, 128, 128, 16, 32, 32)])
+@pytest.mark.parametrize(
+    ("case", "in_loop"), in_turn([DEEP, Linear(64, 128, 128, 16, 32, 32)], [False, True])
+)
 def test_what_threads_read_is_not_copied_over(case: Linear, in_loop: bool):
     """The producer copies a loop-invariant tile of the next tile of the grid: after all reads."""
     check(with_transposed_tile(case, in_loop=in_loop))

@@ -105,7 +105,7 @@ def allowed(function: FuncOp, inputs: list[Array]) -> tuple[list[NDArray[np.floa
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), sampled([(name, kind) for name in PROGRAMS for kind in KINDS], 7)
+    ("name", "kind"), sampled([(name, kind) for name in PROGRAMS for kind in KINDS], 10)
 )
 def test_all_candidates(name: str, kind: str) -> None:
     """Each is finite, and as accurate as the program op by op."""
@@ -120,6 +120,7 @@ def test_all_candidates(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", sampled(list(PROGRAMS), 2))
+@pytest.mark.usefixtures("first_look")
 def test_lowered_kernels(name: str) -> None:
     """So are the kernels that the first one becomes."""
     program = function_of(name, 32)

@@ -175,7 +175,7 @@ def check_stages(model: KernelExplanation, scheduled: KernelResources, *, follow
     assert model.stages - FOLLOWER_BYTES / buffer - 1 <= scheduled.stages <= model.stages
 
 
-@pytest.mark.parametrize(("name", "target"), sampled(list(CASES), 5))
+@pytest.mark.parametrize(("name", "target"), sampled(list(CASES), 7))
 def test_as_the_lowering_does(name: str, target: str) -> None:
     text = (FOLDER / f"{name}.mlir").read_text()
     kernels = lowered(next(found(text, target, 2 if name in SPLIT else 1)), target)
