@@ -27,8 +27,8 @@ def normal(x: Any) -> Any:
     return torch.normal(torch.zeros_like(x), torch.ones_like(x))
 
 
-@torch.library.custom_op("mirage_mlir_test::noise", mutates_args=())
-def noise(x: torch.Tensor) -> torch.Tensor:
+@torch.library.custom_op("mirage_mlir_test::noise", mutates_args=(), schema="(Tensor x) -> Tensor")
+def noise(x: Any) -> Any:
     """Of which nobody says that it draws."""
     return torch.rand_like(x)
 
