@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from kernels.case import EPS, FLOATS, Bar, Case, Given, Tensors, bias, gain, rows, weight
+from kernels.weight_layouts import with_out_in
 
 import mirage_mlir as mi
 
@@ -283,7 +284,7 @@ def case_named(name: str) -> Case:
 
     if SEPARATOR in name:
         return case_at(name)
-    cases = (case for dtype in FLOATS[:2] for case in table(dtype))
+    cases = with_out_in(case for dtype in FLOATS[:2] for case in table(dtype))
     return next(case for case in cases if case.name == name)
 
 

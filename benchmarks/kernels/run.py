@@ -6,6 +6,7 @@ Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program 
     python benchmarks/kernels/run.py --quick                     fewer replays, no torch.compile
     python benchmarks/kernels/run.py --results DIR --top-k 16
     python benchmarks/kernels/run.py --pack                      packed constants too
+    python benchmarks/kernels/run.py --out-in --dtype bf16       weights [out, in], too, in bf16
     python benchmarks/kernels/run.py --workloads F.mlir DIR      programs in files instead
     python benchmarks/kernels/run.py --show FILE                 the table of a result
 
@@ -15,6 +16,10 @@ taken, as `mirage-opt --profile` does. Then, per case, ours and all peers are co
 (ours with its output poisoned) and timed in turn. With `--pack` ours is timed twice, the second
 time with kernels that read packed copies of the weights, which the first call makes; bars are for
 the better.
+
+With `--out-in` each case with weights is followed by the same with weights as `nn.Linear` has them,
+which kernels and PyTorch read as they lie; in the end the table says how its time stands to the
+first.
 
 Ours is timed in a chain of its own calls, each of which starts inside the end of the one before
 (programmatic dependent launch), and as it runs behind another library, where its first launch

@@ -18,6 +18,7 @@ from kernels.case import Case
 from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, line, met
 from kernels.ours import Searched, behind_others, program_of, search
 from kernels.programs import chosen, table
+from kernels.weight_layouts import summary, with_out_in
 from kernels.workload_files import cases_in
 from measured import SharedMachine, compile_all, shared, time_one
 from peers.peer import Call, Inputs, Peer, Setting, prepared
@@ -69,6 +70,7 @@ def parse(about: str) -> argparse.Namespace:
     )
     parser.add_argument("--only", default="", help="words, one of which a case's name contains")
     parser.add_argument("--dtype", default="f16", help="f16 or bf16, of all but RMSNorm")
+    parser.add_argument("--out-in", action="store_true", help="time weights [out, in], too")
     parser.add_argument("--quick", action="store_true", help="fewer replays, no torch.compile")
     parser.add_argument(
         "--without-compile", default="", help="programs to time without torch.compile: a,b"
@@ -277,6 +279,8 @@ def run(about_it: str) -> int:
         return show(arguments.show)
     use_caches()
     cases, unreadable = list(table(arguments.dtype)), list[str]()
+    if arguments.out_in:
+        cases = list(with_out_in(cases))
     if arguments.workloads is not None:
         cases, unreadable = cases_in(arguments.workloads)
         print("".join(f"! {problem}\n" for problem in unreadable), end="")
@@ -292,14 +296,14 @@ def run(about_it: str) -> int:
         f"{len(rows)} of {len(wanted)} cases, {len(right)} right, {must} within what they must "
         f"be, {aim} within the aim"
     )
+    print(summary(rows))
     return 0 if len(right) == len(wanted) and not unreadable else 1
 
 
 def show(path: Path) -> int:
     """The table of a result."""
-    print(header())
-    for row in json.loads(path.read_text())["cases"]:
-        print(line(row))
+    rows = json.loads(path.read_text())["cases"]
+    print("\n".join([header(), *map(line, rows), summary(rows)]))
     return 0
 
 

@@ -33,6 +33,10 @@ DISTANCE: dict[ElementType, float] = {
 HOT = 2e4
 """The size of the one channel that trained language models have; f16 ends at 65504."""
 
+HOT_SPREAD = 0.1
+"""How much smaller it is in some rows: sums over rows of one size and of random sign may cancel to
+nothing, and then only rounding is compared. Times the gain, f16 is still exceeded."""
+
 HOT_GAIN = 4.0
 """The gain of that channel."""
 
@@ -187,7 +191,8 @@ class DrawnFloats:
             values = np.exp(low + (high - low) * (normal / (2 * LARGEST) + 0.5))
             values = np.where(hot, HOT_GAIN, values)
         elif kind.hot and self._activation:
-            values = np.where(hot, HOT * np.sign(normal), values)
+            smaller = 1 - HOT_SPREAD * np.abs(normal) / LARGEST
+            values = np.where(hot, HOT * smaller * np.sign(normal), values)
         if self._number in kind.far:
             values = values + DISTANCE[self._type]
         if kind.tiny and self._activation:

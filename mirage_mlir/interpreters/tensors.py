@@ -134,11 +134,11 @@ class TensorDomain(Generic[A]):
         """
         Two terms of a sum of which other indices are computed, each with those of both.
 
-        As in sums with `sparse`, what is not computed adds zero.
+        As in sums with `sparse`, what is not computed adds zero; nor has a ragged tile its end.
         """
         for dim, (a, b) in enumerate(zip(x.dims, y.dims, strict=True)):
-            if self.sparse and a.size == b.size and a != b:
-                whole = dim_of(a.size, np.union1d(a.indices, b.indices))
+            if self.sparse and a != b and (a.kept or b.kept):
+                whole = dim_of(max(a.size, b.size), np.union1d(a.indices, b.indices))
                 x, y = self._with_zeros(x, dim, whole), self._with_zeros(y, dim, whole)
         return x, y
 

@@ -171,6 +171,7 @@ class CompiledKernel:
     ) -> list[Tensor]:
         sample = given[0]
         framework, native = framework_of(sample)
+        asked = [*given]
         places = place_inputs(framework, given, self.artifact, copy=copy)
         device = places[0][0]
         results = self._collect_outputs(out)
@@ -188,7 +189,10 @@ class CompiledKernel:
         stream = framework.stream(device)
         if code.packed_inputs:
             self._hold(code, framework, given, places, stream)
-        code.launch([place[1] for place in places], targets, scratch, stream)
+        # A copy that was made for this call, `place_inputs` put in place of what was asked for.
+        copied = any(given[number] is not asked[number] for number in code.constants)
+        versions = None if copied else tuple(_version(framework, given[n]) for n in code.constants)
+        code.launch([place[1] for place in places], targets, scratch, stream, versions)
         del holder
         return results if native or out is not None else _give_back(results, sample)
 
@@ -203,7 +207,7 @@ class CompiledKernel:
         """Keep the inputs that are packed; pack again what has changed since it was."""
         for number in code.packed_inputs:
             tensor, (device, address) = given[number], places[number]
-            version = framework.version(tensor) if framework.owns(tensor) else 0
+            version = _version(framework, tensor)
             _, known = self._held.get((device, number, address), (None, version))
             if known != version:
                 code.refresh(number, address, stream)
@@ -239,6 +243,11 @@ class CompiledKernel:
         for target, value in zip(targets, computed, strict=True):
             target[...] = value
         return results
+
+
+def _version(framework: Framework, tensor: Tensor) -> int:
+    """Another number after a change in place; always 0 where nobody counts these."""
+    return framework.version(tensor) if framework.owns(tensor) else 0
 
 
 def _unknown(keyword: str) -> TypeError:

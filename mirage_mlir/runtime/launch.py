@@ -71,15 +71,16 @@ class LoadedCode:
 
     Args:
         constants: the inputs that never change. A kernel that starts before the previous grid has
-            ended may read them at once: so not in the first call that has them, since then the
-            previous grid may be the one that writes them.
+            ended may read them at once: so not in the first call that has them, nor in the first
+            after a change, since then the previous grid may be the one that writes them.
     """
 
     def __init__(
         self, code: TargetCode, driver: Driver, device: int, constants: Sequence[int] = ()
     ) -> None:
-        self._constants = tuple(constants)
-        self._known: set[tuple[int, ...]] = set()
+        self.constants = tuple(constants)
+        # Their versions in the last call, by their addresses.
+        self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.scratch_bytes = code.scratch_bytes
         self._code = code
         self._driver = driver
@@ -112,14 +113,24 @@ class LoadedCode:
                 )
 
     def launch(
-        self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        scratch: int,
+        stream: int,
+        versions: tuple[int, ...] | None = (),
     ) -> None:
-        """Queue all kernels on `stream`; tensors and scratch memory are device addresses."""
+        """
+        Queue all kernels on `stream`; tensors and scratch memory are device addresses.
+
+        `versions` are those of the constants, others after a change in place; None where some may
+        have been written since the last call, whatever it was.
+        """
         if self._driver.current_device() == self._device:
-            self._launch_all(inputs, outputs, scratch, stream)
+            self._launch_all(inputs, outputs, scratch, stream, versions)
             return
         with self._driver.use_device(self._device):
-            self._launch_all(inputs, outputs, scratch, stream)
+            self._launch_all(inputs, outputs, scratch, stream, versions)
 
     def refresh(self, index: int, address: int, stream: int) -> None:
         """Pack the input `index` at `address` anew: it was changed since."""
@@ -134,7 +145,12 @@ class LoadedCode:
                 self._packed.release()
 
     def _launch_all(
-        self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        scratch: int,
+        stream: int,
+        versions: tuple[int, ...] | None,
     ) -> None:
         addresses: dict[str, Sequence[int]] = {"input": inputs, "output": outputs}
         if self._packed is not None:
@@ -145,8 +161,7 @@ class LoadedCode:
             frames = self._frames.pop()
         except IndexError:
             frames = [_Frame(launch) for launch in self._code.launches]
-        constants = tuple(inputs[index] for index in self._constants)
-        early = not constants or constants in self._known
+        early = self._are_settled(inputs, versions)
         for launch, function, frame in zip(
             self._code.launches, self._functions, frames, strict=True
         ):
@@ -166,8 +181,19 @@ class LoadedCode:
                 frame.parameters,
             )
             early = True
-        self._known.add(constants)
         self._frames.append(frames)
+
+    def _are_settled(self, inputs: Sequence[int], versions: tuple[int, ...] | None) -> bool:
+        """Whether a call before had these constants as they are; they are remembered."""
+        if not self.constants:
+            return True
+        constants = tuple(inputs[index] for index in self.constants)
+        if versions is None:
+            self._known.pop(constants, None)
+            return False
+        known = self._known.get(constants)
+        self._known[constants] = versions
+        return known == versions
 
     def _counters_on(self, stream: int) -> int:
         """

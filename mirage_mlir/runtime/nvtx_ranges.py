@@ -48,7 +48,12 @@ class AnnotatedCode(LoadedCode):
         self._nvtx: Any = import_module("nvtx")
 
     def launch(
-        self, inputs: Sequence[int], outputs: Sequence[int], scratch: int, stream: int
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        scratch: int,
+        stream: int,
+        versions: tuple[int, ...] | None = (),
     ) -> None:
         with self._nvtx.annotate(self._name, domain=DOMAIN):
-            super().launch(inputs, outputs, scratch, stream)
+            super().launch(inputs, outputs, scratch, stream, versions)

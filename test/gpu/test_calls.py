@@ -262,6 +262,28 @@ def test_a_copy_on_request(torch: Any, kernel: mi.CompiledKernel) -> None:
                 assert close(kernel(*tensors).cpu().numpy(), x, w)
 
 
+def test_constants_that_the_previous_grid_writes(torch: Any) -> None:
+    """A copy for the call, in memory that the call before had; and a change in place."""
+    graph = mi.new_kernel_graph("constant_linear")
+    x, w = (
+        graph.new_input(dims=dims, constant=bool(number))
+        for number, dims in enumerate((SHAPE[:2], SHAPE[1:]))
+    )
+    graph.mark_output(graph.matmul(graph.silu(x), w))
+    kernel = graph.superoptimize()
+    given = [arrays() for _ in range(40)]
+    tensors = [on_torch(torch, x, w) for x, w in given]
+    strided = [w.t().contiguous().t() for _, w in tensors]
+    (own,) = on_torch(torch, given[0][1])
+    results: list[Any] = []
+    for (x, w), other in zip(tensors, strided, strict=True):
+        results.append(kernel(x, other, copy=True))
+        own.copy_(w)
+        results.append(kernel(x, own))
+    for number, result in enumerate(results):
+        assert close(result.cpu().numpy(), *given[number // 2]), number
+
+
 def test_a_row_that_is_expanded(torch: Any, kernel: mi.CompiledKernel) -> None:
     x, w = arrays()
     x[:] = x[0]

@@ -264,6 +264,22 @@ def test_small_kernels_beside_parts_share_launches(torch: Any, ours: Any) -> Non
     assert len(launches) <= 3, launches
 
 
+def test_sums_of_rows_and_columns_beside_small_kernels(torch: Any) -> None:
+    """Inductor makes both in one kernel, as in a norm's gradient; no kernel ends the columns'."""
+    from mirage_mlir.frameworks.backend.small_kernels import few_launches
+
+    def sums(*tensors: Any) -> list[Any]:
+        return [each.sum(dim) for each in tensors for dim in (0, 1)]
+
+    tensors = [torch.randn(8192, 1024, device="cuda") for _ in range(2)]
+    with few_launches():
+        # What another test or process compiled says nothing.
+        compiled = torch.compile(sums, dynamic=False, options={"fx_graph_cache": False})
+        found = compiled(*tensors)
+    for one, other in zip(found, sums(*(each.double() for each in tensors)), strict=True):
+        assert close(one, other, "float32")
+
+
 def test_the_target_is_this_gpu(torch: Any, ours: Any) -> None:
     """Its own row where it has one, for its tensors and where there are none."""
     target = present_target()

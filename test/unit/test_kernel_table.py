@@ -1,17 +1,21 @@
 """The programs that are timed, and the lines of the table."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from kernels.case import Case
+from kernels.case import Case, rows, weight
 from kernels.lines import behind, line, met
 from kernels.ours import behind_others
 from kernels.programs import case_named, chosen, table
 from kernels.suite import is_right
+from kernels.weight_layouts import out_in, over_in_out, summary, with_out_in
 
 import mirage_mlir as mi
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.interpreters.function import run_function
 from mirage_mlir.verification import verify
 
 WORKLOADS = Path(__file__).parents[1] / "workloads"
@@ -95,3 +99,37 @@ def test_behind_others() -> None:
     assert [launch.follows for launch in code.launches] == [True, True]
     assert [launch.follows for launch in other.launches] == [False, True]
     assert other.cubin == code.cubin
+
+
+def test_weights_as_linear_layers_have_them() -> None:
+    """[out, in] behind [in, out], the same program, found by its name in other processes."""
+    cases = chosen(list(with_out_in(CASES.values())), "lora b16_k256,ntrans b1 ")
+    assert [case.name for case in cases] == [
+        "lora b16_k256_r16 f16",
+        "lora b16_k256_r16_out_in f16",
+        "ntrans b1 f16",
+    ]
+    case, other, _ = cases
+    assert case_named(other.name) == other
+    assert [each.shape for each in other.inputs] == [(16, 256), (4096, 256), (16, 256), (4096, 16)]
+    assert (other.bytes, other.flops, other.outputs) == (case.bytes, case.flops, case.outputs)
+    small = replace(
+        case, inputs=(rows(2, 8), weight(8, 6), weight(8, 3), weight(3, 6)), outputs=((2, 6),)
+    )
+    inputs = [np.random.default_rng(0).normal(size=each.shape) for each in small.inputs]
+    x, *weights = inputs
+    transposed = [x, *(each.T for each in weights)]
+    texts = [small.text(), out_in(small).text()]
+    results = [
+        run_function(functions(parse_program(text, "case"))[0], given, rounding=False)[0]
+        for text, given in zip(texts, (inputs, transposed), strict=True)
+    ]
+    assert np.allclose(results[0], results[1])
+
+
+def test_times_of_both_ways() -> None:
+    row = {"program": "lora", "label": "b1", "dtype": "f16", "microseconds": {"mirage": 10.0}}
+    other = {**row, "label": "b1_out_in", "microseconds": {"mirage": 10.3}}
+    assert over_in_out([row, other]) == {"lora b1_out_in f16": pytest.approx(1.03)}
+    assert "0 of 1" in summary([row, other])
+    assert summary([row]) == summary([other]) == ""

@@ -113,6 +113,10 @@ class Backend:
     @property
     def _patches(self) -> dict[str, object]:
         """Of inductor's configuration, by the mode."""
+        if self._options.get("rest") == "eager":
+            # Inductor's own draws are of a seed, to be drawn again in a backward pass. Torch's
+            # operators, which run there, would ignore it.
+            return {"fallback_random": True}
         return _inductor_modes()[self._options.get("mode", "default")]
 
     def _place(self, tensors: Sequence[Any]) -> tuple[str, bool] | None:

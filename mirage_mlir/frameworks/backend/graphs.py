@@ -30,6 +30,7 @@ from mirage_mlir.frameworks.backend.timing import PartTimes, times_of
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target
+from mirage_mlir.torch import NAMESPACE
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -121,11 +122,7 @@ class GraphCompiler:
         if taken:
             tools.stable_topological_sort(module)
             module.graph.eliminate_dead_code()
-            # Each layer of a model converts the mask anew, for a kernel of its own: inductor fuses
-            # what reads so little with nothing. Calls of operators on operators may draw random
-            # numbers, and two of them are not one.
-            if not any(isinstance(node.target, HigherOrder) for node in module.graph.nodes):
-                module.graph = common.fx_graph_cse(module.graph)
+            _merge_equal(module)
             module.graph.lint()
             module.recompile()
         return [(each.program, operator) for each, operator in taken]
@@ -237,6 +234,34 @@ def modelled_seconds(kernel: CompiledKernel) -> float:
     """The time of a kernel in the cost model, on the GPU that it is for."""
     (code, *_) = kernel.artifact.targets
     return code.resources.get(MODELLED, 0) * 1e-12
+
+
+def _merge_equal(module: Any) -> None:
+    """
+    Compute once what a graph computes twice.
+
+    Each layer of a model converts the mask anew, for a kernel of its own: inductor fuses what reads
+    so little with nothing. Two draws of random numbers are not one, nor are two calls of operators
+    that nobody knows here, or of those on operators.
+    """
+    targets = {node.target for node in module.graph.nodes if is_call(node)}
+    if any(isinstance(target, HigherOrder) for target in targets):
+        return
+    single = [target.overloadpacket for target in targets if _may_draw(target)]
+    before = common.rand_ops
+    common.rand_ops = [*before, *single]
+    try:
+        module.graph = common.fx_graph_cse(module.graph)
+    finally:
+        common.rand_ops = before
+
+
+def _may_draw(target: Any) -> bool:
+    """Whether two equal calls of an operator may differ."""
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    known = target.namespace in ("aten", "prims", NAMESPACE)
+    return not known or torch.Tag.nondeterministic_seeded in target.tags
 
 
 def _replace_all(module: Any, taken: Sequence[tuple[PartCandidate, PartOperator]]) -> None:

@@ -3,12 +3,14 @@ Small kernels that inductor compiles beside parts of ours, several in one launch
 
 A decode step writes keys and values into a cache, makes a mask, and counts, once for each layer.
 Each is a kernel of a microsecond, most of which is the launch. Inductor can put kernels that do
-not depend on each other into one launch (its combo kernels). This module says which: those of few
-elements, and each as late as what reads it allows, since that is where those of a layer meet.
+not depend on each other into one launch (its combo kernels). This module says which: of those that
+inductor itself would join with others those of few elements, and each as late as what reads it
+allows, since that is where those of a layer meet.
 """
 
-from collections.abc import Generator, Hashable, Iterable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from math import prod
 from typing import Any, TypeVar
@@ -36,7 +38,7 @@ def few_launches() -> Generator[None]:
         yield
         return
     before = nodes.__dict__[name]
-    setattr(nodes, name, staticmethod(small_groups))
+    setattr(nodes, name, staticmethod(partial(small_groups, inductor_groups=getattr(nodes, name))))
     try:
         with config.patch(combo_kernels=True):
             yield
@@ -44,13 +46,25 @@ def few_launches() -> Generator[None]:
         setattr(nodes, name, before)
 
 
-def small_groups(scheduler: Any) -> list[list[Any]]:
-    """Of the kernels of inductor's `scheduler`, those to put into one launch each."""
+def small_groups(
+    scheduler: Any, inductor_groups: Callable[[Any], Iterable[Iterable[Any]]]
+) -> list[list[Any]]:
+    """
+    Of the kernels of inductor, those to put into one launch each.
+
+    Args:
+        scheduler: inductor's.
+        inductor_groups: inductor's own choice. What it leaves out is left out: some nodes it
+            writes otherwise, as the end of a sum that is part of another kernel.
+    """
+    joinable = {node for group in inductor_groups(scheduler) for node in group}
+    streams: Mapping[Any, int] = getattr(scheduler, "node_to_stream", {})
     needed = {node: scheduler._get_unmet_dep_nodes(node) for node in scheduler.nodes}
-    found: dict[tuple[int, Any], list[Any]] = {}
+    found: dict[tuple[object, ...], list[Any]] = {}
     for node, level in latest_levels(needed).items():
-        if _is_small(node):
-            found.setdefault((level, node.get_device()), []).append(node)
+        if node in joinable and _is_small(node):
+            place = level, node.get_device(), streams.get(node, 0)
+            found.setdefault(place, []).append(node)
     return [
         nodes[first : first + AT_ONCE]
         for nodes in found.values()

@@ -6,7 +6,7 @@ The number of buffers, and who fills them, is decided by the functions that the 
 takes the largest that they may become.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from mirage_mlir.decisions.copies import (
     is_realigned,
     is_windowed,
     loop_stages,
-    walks_rows,
 )
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
@@ -64,8 +63,6 @@ class BlockBuffers(BlockThreads):
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
-        self.walks = self._walks_rows()
-        """Where the loop reads and writes whole rows."""
         self.pipelined = self._pipelined()
         """Where tensor copies, which warps of their own start, fetch the tiles of the loop."""
         self.producers = self._producers()
@@ -96,18 +93,6 @@ class BlockBuffers(BlockThreads):
         fits = [boxed_tile(self.tiling, v, t).fits for v, t in loads]
         return np.logical_and.reduce(fits, axis=0) & ~self.walks
 
-    def _walks_rows(self) -> Mask:
-        whole = [
-            contiguous(self.tiling, t).run == self.tiling.volume(v) * item_bytes(t.element_type)
-            for v, t in self._loads()
-        ]
-        stores = any(self.tiling.in_loop(goal) for goal in self.derivation.goals)
-        return walks_rows(
-            np.logical_and.reduce([self.tiling.one > 0, *whole], axis=0),
-            stores=stores,
-            multiplies=bool(self.matmuls),
-        )
-
     def _sums(self) -> list[Array | float]:
         return [warps.sums for warps in self.matmuls.values()]
 
@@ -119,16 +104,6 @@ class BlockBuffers(BlockThreads):
         share = side_by_side(mesh.blocks, mesh.shares, self.tiling.target)
         # Where producers give registers away one block takes all of them.
         return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
-
-    def _inputs(self) -> Iterator[tuple[int, Input]]:
-        for value, edge in self.edges.items():
-            stored = self.in_shared(value) or value in self.moved
-            if edge.kind is Kind.INPUT and stored:
-                yield value, self.tiling.program.inputs[edge.source]
-
-    def _loads(self) -> list[tuple[int, Input]]:
-        """The tiles that the loop loads."""
-        return [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
 
     def _boxes(self) -> Array:
         loads = self._loads() if self.pipelined.any() else []

@@ -4,8 +4,11 @@ Models the threads of a block, and how its warps share each matmul.
 The pass `select-mma` decides by the same functions (`mirage_mlir/decisions`).
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from mirage_mlir.decisions.copies import walks_rows
 from mirage_mlir.decisions.threads import (
     MATRIX_THREADS,
     chain_threads,
@@ -23,10 +26,11 @@ from mirage_mlir.search.cost_model.groups import (
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
+from mirage_mlir.search.cost_model.tile_bytes import contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_matmul
 from mirage_mlir.search.program.positions import present
-from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge
 
@@ -36,6 +40,8 @@ class BlockThreads(LiveValues):
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
         super().__init__(tiling, derivation)
+        self.walks = self._walks_rows()
+        """Where the loop reads and writes whole rows."""
         self.chains = self._chains()
         self.threads = self._threads()
         """That compute."""
@@ -70,6 +76,7 @@ class BlockThreads(LiveValues):
                 np.maximum.reduce(list(map(self.tiling.extent, tiles))),
                 mesh.blocks,
                 mesh.iterations > 1,
+                self.walks,
                 self._loaded_item(),
                 self.tiling.target,
             )
@@ -78,6 +85,28 @@ class BlockThreads(LiveValues):
             return threads
         chained = self._chain_threads()
         return np.where(chained > 0, chained, threads)
+
+    def _inputs(self) -> Iterator[tuple[int, Input]]:
+        for value, edge in self.edges.items():
+            stored = self.in_shared(value) or value in self.moved
+            if edge.kind is Kind.INPUT and stored:
+                yield value, self.tiling.program.inputs[edge.source]
+
+    def _loads(self) -> list[tuple[int, Input]]:
+        """The tiles that the loop loads."""
+        return [(v, t) for v, t in self._inputs() if self.tiling.in_loop(v)]
+
+    def _walks_rows(self) -> Mask:
+        whole = [
+            contiguous(self.tiling, t).run == self.tiling.volume(v) * item_bytes(t.element_type)
+            for v, t in self._loads()
+        ]
+        stores = any(self.tiling.in_loop(goal) for goal in self.derivation.goals)
+        return walks_rows(
+            np.logical_and.reduce([self.tiling.one > 0, *whole], axis=0),
+            stores=stores,
+            multiplies=any(edge.kind is Kind.MATMUL for edge in self.edges.values()),
+        )
 
     def _loaded_item(self) -> int:
         """Bytes of an element that is loaded, the largest."""

@@ -146,7 +146,7 @@ class CostModel(SumsAcrossBlocks):
         return np.where(
             pipelined,
             np.where(looped, self._apart_in_loop(), PIPELINE_APART / rounds),
-            np.where(looped, APART, ALL_APART / rounds),
+            np.where(looped, np.where(self.resources.walks, 0.0, APART), ALL_APART / rounds),
         )
 
     def _uneven_rows(self) -> Mask:

@@ -97,7 +97,9 @@ EXCHANGE_RATE = 2e10
 APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5
 """How much of the shorter of copying and computing does not overlap with the other in a loop where
 all threads do both, where there is no loop, and where a warp of its own starts all copies at
-once."""
+once. Nothing in a loop that reads and writes whole rows: five gradients of RMSNorm on an H200, of
+2,048 to 8,192 columns, took 0.98 to 1.02 of the model's time so, 0.88 to 0.97 with the first; one
+of 4,099 columns 1.06."""
 
 TWO_APART, THREE_APART = 0.85, 0.05
 """The same in a loop whose copies such a warp starts, with two buffers of each tile and with three;

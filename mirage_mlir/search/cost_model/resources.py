@@ -30,6 +30,10 @@ MAX_LIVE_BESIDE_PRODUCER = 136
 """The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
 sums that a warpgroup may have in a thread, and a few elements more."""
 
+MAX_LIVE_WALKING = 136
+"""The same in a loop that reads and writes whole rows, whose blocks have few threads: of 255
+registers each. The gradient of RMSNorm keeps 128 elements of rows of 4,096 and 8,192."""
+
 OTHER_REGISTERS, OTHERS_BESIDE_MATMULS = 12, 48
 """Registers of a thread for addresses, and for the fragments of tensor cores where there are. Of 30
 kernels of rows ptxas uses 1 to 14 less than with 12 of the first."""
@@ -65,6 +69,7 @@ class Resources(BlockBuffers):
         most = MAX_LIVE_PER_THREAD
         if self.tiling.target.has_wgmma and self.matmuls:
             most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
+        most = np.where(self.walks, MAX_LIVE_WALKING, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
 

@@ -10,6 +10,8 @@ from mirage_mlir.decisions.threads import (
     MANY_BLOCKS,
     MAX_THREADS,
     MIN_THREADS,
+    WALKING_ELEMENTS,
+    WALKING_THREADS,
     WIDE_BYTES,
     elementwise_threads,
 )
@@ -18,8 +20,10 @@ from mirage_mlir.targets.target import target_named
 H200 = target_named("H200")
 
 
-def threads_of(elements: int, blocks: int, item: int = 2, *, looped: bool = False) -> int:
-    return int(elementwise_threads(elements, blocks, looped, item, H200))
+def threads_of(
+    elements: int, blocks: int, item: int = 2, *, looped: bool = False, walks: bool = False
+) -> int:
+    return int(elementwise_threads(elements, blocks, looped, walks, item, H200))
 
 
 @given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([1, 2, 4]), st.booleans())
@@ -50,3 +54,13 @@ def test_loops_and_wide_rows() -> None:
     assert threads_of(8192, many, item=4) == 512, "a thread would load 128 bytes"
     assert threads_of(16384, many) == 512
     assert threads_of(8192, many // 2) == 512
+
+
+@given(st.integers(1, 1 << 14), st.integers(1, 1000))
+def test_loops_over_whole_rows(elements: int, blocks: int) -> None:
+    """Few threads, whose warps wait for each other at every row; never more than elsewhere."""
+    threads = threads_of(elements, blocks, looped=True, walks=True)
+    assert threads <= threads_of(elements, blocks, looped=True)
+    assert threads <= max(WALKING_THREADS, 2 * elements / WALKING_ELEMENTS)
+    assert elements <= WALKING_ELEMENTS * threads
+    assert threads_of(elements, blocks, walks=True) == threads_of(elements, blocks)

@@ -176,3 +176,23 @@ def test_kinds_that_say_something() -> None:
     names = [kind.name for kind in kinds_of(norm, exponentials=False)]
     assert "arguments of exp up to 1e4" not in names
     assert names[-1] == "argument 0 far from zero"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_over_rows_of_the_large_channel(seed: int) -> None:
+    """Its signs are random: were its sizes all one, sums of few rows would cancel to nothing."""
+    squares = """
+%q = square %0 : 16x256 -> 16x256
+%m = reduce_mean %q {dims = array<i64: 1>} : 16x256 -> 16x1
+%s = rsqrt %m : 16x1 -> 16x1
+"""
+    tail = "%r = reduce_sum %p {dims = array<i64: 0>} : 16x256 -> 1x256"
+    first = "%n = mul %0, %s : 16x256 16x1 -> 16x256\n%p = mul %n, %1 : 16x256 16x256 -> 16x256\n"
+    other = "%n = mul %1, %s : 16x256 16x1 -> 16x256\n%p = mul %n, %0 : 16x256 16x256 -> 16x256\n"
+    reference, candidate = programs(
+        "16x256 16x256", "1x256", *(squares + body + tail for body in (first, other))
+    )
+    gate = FloatGate(reference, whole(reference), [KINDS["hot"]], seed)
+    (found,) = gate.losses(candidate)
+    assert found.acceptable
+    assert found.error < 1e-4

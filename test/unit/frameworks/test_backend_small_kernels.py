@@ -56,6 +56,8 @@ class Node:
     sizes: tuple[int, ...] = (64,)
     needs: list[Any] = field(default_factory=list[Any])
     device: str = "cuda"
+    stream: int = 0
+    joinable: bool = True
 
     @property
     def group(self) -> tuple[str, tuple[Any, ...]]:
@@ -78,8 +80,17 @@ class Part:
 
 
 def groups_of(*nodes: Any) -> list[list[str]]:
-    scheduler = SimpleNamespace(nodes=nodes, _get_unmet_dep_nodes=attrgetter("needs"))
-    return [[node.name for node in group] for group in small_groups(scheduler)]
+    scheduler = SimpleNamespace(
+        nodes=nodes,
+        _get_unmet_dep_nodes=attrgetter("needs"),
+        node_to_stream={node: node.stream for node in nodes if isinstance(node, Node)},
+    )
+    return [[node.name for node in group] for group in small_groups(scheduler, inductor_groups)]
+
+
+def inductor_groups(scheduler: Any) -> list[list[Any]]:
+    """As inductor's: nodes that it writes otherwise are in none."""
+    return [[node] for node in scheduler.nodes if getattr(node, "joinable", True)]
 
 
 def test_a_mask_is_made_where_the_cache_is_written() -> None:
@@ -93,6 +104,17 @@ def test_a_mask_is_made_where_the_cache_is_written() -> None:
 def test_large_kernels_and_those_of_another_device_stay_alone() -> None:
     small, large = Node("small"), Node("large", (FEW_ELEMENTS, 2))
     assert groups_of(small, large, Node("host", device="cpu")) == [["small"]]
+
+
+def test_what_inductor_leaves_out_stays_alone() -> None:
+    """The end of a split sum that is part of a kernel of several orders is no kernel at all."""
+    ends = [Node("scale"), Node("weight", joinable=False), Node("bias")]
+    assert groups_of(*ends) == [["scale", "bias"]]
+
+
+def test_kernels_of_one_stream_share_a_launch() -> None:
+    nodes = [Node("a"), Node("b", stream=1), Node("c"), Node("d", stream=1)]
+    assert groups_of(*nodes) == [["a", "c"], ["b", "d"]]
 
 
 def test_unknown_sizes_stay_alone() -> None:
@@ -117,5 +139,5 @@ def test_inductor_is_left_as_it_was() -> None:
     before = config.combo_kernels, nodes.group_algorithm_for_combo_kernels
     with few_launches():
         assert config.combo_kernels
-        assert nodes.group_algorithm_for_combo_kernels is small_groups
+        assert nodes.group_algorithm_for_combo_kernels.func is small_groups
     assert before == (config.combo_kernels, nodes.group_algorithm_for_combo_kernels)

@@ -1,6 +1,7 @@
 """Sums of which few terms are computed: iterations then have other rows of their tiles."""
 
 import numpy as np
+import pytest
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.interpreters.dims import Dim, dim_of
@@ -29,12 +30,15 @@ func.func @graph(%x: tensor<128x4xf32>) -> tensor<1x4xf32> {
 """
 
 
-def test_rows_of_several_iterations_and_blocks() -> None:
-    """Rows 53 to 84 are parts of three tiles: the last two of one block, the first of the next."""
-    rows = np.arange(53, 85)
-    values = np.random.default_rng(0).standard_normal((1, len(rows), 4))
-    x: Tensor[Floats] = Tensor(values, (dim_of(128, rows), Dim(4)))
-    for function in functions(parse_program(PROGRAM, "sums.mlir")):
+@pytest.mark.parametrize("rows", [(53, 85), (90, 122), (113, 122), (2, 3)])
+@pytest.mark.parametrize("size", [128, 122])
+def test_rows_of_several_iterations_and_blocks(rows: tuple[int, int], size: int) -> None:
+    """Some are parts of three tiles, some of the last one, which is ragged, some of one alone."""
+    kept = np.arange(*rows)
+    values = np.random.default_rng(0).standard_normal((1, len(kept), 4))
+    x: Tensor[Floats] = Tensor(values, (dim_of(size, kept), Dim(4)))
+    program = PROGRAM.replace("tensor<128", f"tensor<{size}")
+    for function in functions(parse_program(program, "sums.mlir")):
         domain = FloatDomain(rounding=False)
         (result,) = KernelInterpreter(domain, sparse=True).run(function, [x])
         assert np.allclose(result.array, values.sum(1, keepdims=True), rtol=1e-12)

@@ -16,6 +16,8 @@ from runtime_fakes import (
     artifact,
     code,
     code_with_packed,
+    following,
+    with_constant,
 )
 
 from mirage_mlir.runtime import tensors
@@ -224,6 +226,30 @@ def test_a_copy_on_request(
         assert made.copied is second
         assert made.stride() == (16, 1)
         assert driver.launches[0].arguments[:2] == [0x1000, made.data_ptr()]
+
+
+def test_no_early_start_behind_what_writes_a_constant(torch: FakeTorch) -> None:
+    """An early kernel reads constants at once, also those that were just copied or changed."""
+    driver, weights = FakeDriver(), w()
+    kernel = CompiledKernel(with_constant(artifact(following(code()))), driver=lambda: driver)
+
+    def starts_early(second: FakeTensor) -> bool:
+        # Memory of earlier calls is there again, as from torch's caching allocator.
+        torch.allocated.clear()
+        driver.early.clear()
+        kernel(x(), second, copy=True)
+        return "f_kernel_0" in driver.early
+
+    strided = w(strides=(1, 8))
+    assert [starts_early(each) for each in (weights, weights, strided, strided)] == [
+        *(False, True),
+        *(False, False),
+    ]
+    # Memory of a copy, which the next call may have for something else.
+    assert not starts_early(w(address=0x100000))
+    assert starts_early(weights)
+    weights.change()
+    assert [starts_early(weights), starts_early(weights)] == [False, True]
 
 
 def test_no_copy_of_what_does_not_fit(kernel: CompiledKernel, torch: FakeTorch) -> None:
