@@ -90,7 +90,6 @@ def test_what_is_right() -> None:
     assert not is_right(case, "mirage", float("nan"))
 
 
-@pytest.mark.usefixtures("first_look")
 def test_behind_others() -> None:
     """The first launch waits for what is before it; the others, and what is computed, stay."""
     kernel = mi.superoptimize_file(WORKLOADS / "gqa.mlir", compile_for=["sm_90a"])
