@@ -7,13 +7,21 @@ work is exponential in how many choices a table is for, which is two or three fo
 kernel: each is read by few others.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Any
 
-LARGEST_TABLE = 200_000
-"""Entries: about a second. Tables of tiles had 2,400 entries at most."""
+import numpy as np
+from numpy.typing import NDArray
+
+LARGEST_TABLE = 1 << 22
+"""Entries: a second or two. Tables of tiles had 1.1 million entries at most (rotary embeddings of
+queries, keys and values of 512 rows)."""
+
+Costs = NDArray[Any]
+"""Integers of Python: what tells equal costs apart makes them longer than 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +37,20 @@ class CostTable:
     about: tuple[int, ...]
     costs: dict[tuple[int, ...], int]
 
-    def of(self, chosen: dict[int, int]) -> int:
-        """The cost of options, by choice."""
-        return self.costs[tuple(chosen[each] for each in self.about)]
+
+@dataclass(frozen=True)
+class _Table:
+    """The same as an array with a dimension for each choice, and an entry for each option."""
+
+    about: tuple[int, ...]
+    costs: Costs
+
+    def over(self, choices: Sequence[int]) -> Costs:
+        """The costs with a dimension for each of more choices, in their order."""
+        present = [each for each in choices if each in self.about]
+        costs = self.costs.transpose([self.about.index(each) for each in present])
+        sizes = iter(costs.shape)
+        return costs.reshape([next(sizes) if each in self.about else 1 for each in choices])
 
 
 def least(options: Sequence[Sequence[int]], tables: Iterable[CostTable]) -> tuple[int, ...] | None:
@@ -45,53 +64,41 @@ def least(options: Sequence[Sequence[int]], tables: Iterable[CostTable]) -> tupl
         options: those of each choice.
         tables: each about one choice or several; all options are in it.
     """
-    left, waiting = set(range(len(options))), list(tables)
-    eliminated: list[tuple[int, CostTable]] = []
+    sizes = [len(each) for each in options]
+    left, waiting = set(range(len(options))), [_array(options, table) for table in tables]
+    eliminated: list[tuple[int, _Table]] = []
     while left:
-        number = min(left, key=lambda each: (_entries(options, _beside(each, waiting)), each))
+        number = min(left, key=lambda each: (_entries(sizes, _beside(each, waiting)), each))
         beside = _beside(number, waiting)
-        if _entries(options, beside) * len(options[number]) > LARGEST_TABLE:
+        if _entries(sizes, beside) * sizes[number] > LARGEST_TABLE:
             return None
         concerned = [table for table in waiting if number in table.about]
         waiting = [table for table in waiting if number not in table.about]
-        best, sums = _eliminated(number, beside, options, concerned)
-        eliminated.append((number, best))
-        waiting.append(sums)
+        everything = [*beside, number]
+        costs: Costs = np.zeros([sizes[each] for each in everything], dtype=object)
+        for table in concerned:
+            costs = costs + table.over(everything)
+        eliminated.append((number, _Table(beside, costs.argmin(axis=-1))))
+        waiting.append(_Table(beside, costs.min(axis=-1)))
         left.discard(number)
-    chosen: dict[int, int] = {}
+    places: dict[int, int] = {}
     for number, best in reversed(eliminated):
-        chosen[number] = best.of(chosen)
-    return tuple(chosen[number] for number in range(len(options)))
+        places[number] = int(best.costs[tuple(places[each] for each in best.about)])
+    return tuple(options[number][places[number]] for number in range(len(options)))
 
 
-def _eliminated(
-    number: int,
-    beside: Sequence[int],
-    options: Sequence[Sequence[int]],
-    tables: Sequence[CostTable],
-) -> tuple[CostTable, CostTable]:
-    """For each way to choose `beside`: the best option of `number`, and what the tables cost."""
-    best: dict[tuple[int, ...], int] = {}
-    sums: dict[tuple[int, ...], int] = {}
-    for others in product(*(options[each] for each in beside)):
-        chosen = dict(zip(beside, others, strict=True))
-        sums[others], best[others] = min(
-            (sum(table.of(chosen | {number: option}) for table in tables), option)
-            for option in options[number]
-        )
-    return CostTable(tuple(beside), best), CostTable(tuple(beside), sums)
+def _array(options: Sequence[Sequence[int]], table: CostTable) -> _Table:
+    chosen = [options[each] for each in table.about]
+    costs: Costs = np.empty(prod(map(len, chosen)), dtype=object)
+    costs[:] = [table.costs[each] for each in product(*chosen)]
+    return _Table(table.about, costs.reshape([len(each) for each in chosen]))
 
 
-def _beside(number: int, tables: Iterable[CostTable]) -> list[int]:
+def _beside(number: int, tables: Iterable[_Table]) -> tuple[int, ...]:
     """The choices that share a table with one."""
-    return sorted(set(_shared(number, tables)))
+    shared = {each for table in tables if number in table.about for each in table.about}
+    return tuple(sorted(shared - {number}))
 
 
-def _shared(number: int, tables: Iterable[CostTable]) -> Iterator[int]:
-    for table in tables:
-        if number in table.about:
-            yield from (each for each in table.about if each != number)
-
-
-def _entries(options: Sequence[Sequence[int]], choices: Iterable[int]) -> int:
-    return prod(len(options[each]) for each in choices)
+def _entries(sizes: Sequence[int], choices: Iterable[int]) -> int:
+    return prod(sizes[each] for each in choices)

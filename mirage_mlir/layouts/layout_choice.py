@@ -4,7 +4,8 @@ The cheapest layout for each tile of a kernel.
 Each tile has options with a cost; two tiles may have a cost that depends on the options of both,
 as a tile in shared memory and the threads that read it; and those that are there at one time must
 fit in memory. Without that limit the tiles are eliminated one after another; with it, it is a
-pseudo-Boolean problem for z3's optimizer: exactly one of the variables of each tile is true.
+pseudo-Boolean problem for z3's optimizer: exactly one of the variables of each tile is true. What
+is too much work for both ends in a choice that is good, but maybe not the best.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,10 @@ class Option:
     cost: int
     size: int = 0
 
+
+SOLVER_WORK = 20_000_000
+"""What z3 may do for one problem, in its own units, so that it ends alike on every machine: five to
+ten seconds. A limit of time would not."""
 
 Pair = tuple[int, int, tuple[tuple[int, ...], ...]]
 """Two tiles, and what each option of the first costs together with each of the second."""
@@ -174,12 +179,20 @@ def cost_tables(problem: Problem, kept: Sequence[Sequence[int]]) -> list[CostTab
 
 
 def solve(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-    """The best choice among the `kept` options of each tile, by z3; None where none fits."""
+    """
+    The best choice among the `kept` options of each tile, by z3; None where none fits.
+
+    Where that is too much work: what single changes make of the smallest options.
+    """
     # An untyped module, which takes a while to load.
     z3 = import_module("z3")
     optimizer = z3.Optimize()
+    optimizer.set("rlimit", SOLVER_WORK)
     optimizer.from_string(as_smt(problem, kept))
-    if str(optimizer.check()) != "sat":
+    found = str(optimizer.check())
+    if found == "unknown":
+        return changed_one_by_one(problem, kept)
+    if found != "sat":
         return None
     model = optimizer.model()
     true = {str(variable) for variable in model if z3.is_true(model[variable])}
@@ -187,6 +200,26 @@ def solve(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | 
         next(index for index in indices if name(tile, index) in true)
         for tile, indices in enumerate(kept)
     )
+
+
+def changed_one_by_one(problem: Problem, kept: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """A choice that no other option of a single tile makes better; None where none fits."""
+    choice = tuple(
+        min(indices, key=lambda index: (options[index].size, index))
+        for indices, options in zip(kept, problem.tiles, strict=True)
+    )
+    if not problem.fits(choice):
+        return None
+    while True:
+        others = [
+            (*choice[:tile], index, *choice[tile + 1 :])
+            for tile, indices in enumerate(kept)
+            for index in indices
+        ]
+        best = min(filter(problem.fits, others), key=problem.worth)
+        if problem.worth(best) >= problem.worth(choice):
+            return choice
+        choice = best
 
 
 def name(tile: int, index: int) -> str:

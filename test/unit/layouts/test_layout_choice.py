@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from itertools import combinations, product
+from random import Random
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,16 @@ from hypothesis import strategies as st
 from mirage_mlir.layouts.banks import CopiedPieces, Spread, candidates, traffic
 from mirage_mlir.layouts.elimination import LARGEST_TABLE, CostTable, least
 from mirage_mlir.layouts.layout import blocked
-from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose, eliminate, solve
+from mirage_mlir.layouts.layout_choice import (
+    Option,
+    Pair,
+    Problem,
+    changed_one_by_one,
+    choose,
+    eliminate,
+    solve,
+    useful,
+)
 
 
 @st.composite
@@ -71,6 +82,37 @@ def test_tables_that_would_be_too_large_are_not_made() -> None:
     tables = [CostTable(pair, dict.fromkeys(product(range(30), repeat=2), 0)) for pair in pairs]
     assert 30**6 > LARGEST_TABLE
     assert least(several, tables) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_changes_one_by_one(problem: Problem) -> None:
+    """A choice that fits, and that no other option of one tile makes better."""
+    everything = [range(len(options)) for options in problem.tiles]
+    found = changed_one_by_one(problem, everything)
+    assert (found is None) == (best(problem) is None)
+    if found is not None:
+        assert problem.fits(found)
+        for tile, options in enumerate(problem.tiles):
+            for index in range(len(options)):
+                other = (*found[:tile], index, *found[tile + 1 :])
+                assert not problem.fits(other) or problem.worth(found) <= problem.worth(other)
+
+
+def test_too_much_work_ends() -> None:
+    """Every two of 20 tiles have costs, and not all fit: z3 took minutes for less."""
+    random = Random(0)
+    tiles = tuple(tuple(Option(random.randrange(9), size) for size in range(8)) for _ in range(20))
+    pairs = tuple(
+        (a, b, tuple(tuple(random.randrange(1000) for _ in range(8)) for _ in range(8)))
+        for a, b in combinations(range(20), 2)
+    )
+    problem = Problem(tiles, pairs, limit=60)
+    with patch(f"{solve.__module__}.SOLVER_WORK", 500_000):
+        found = solve(problem, useful(problem))
+    assert found is not None
+    assert problem.fits(found)
+    assert problem.cost(found) < problem.cost((0,) * 20)
 
 
 def test_a_tile_gives_way_to_another() -> None:
