@@ -148,6 +148,7 @@ class Resources(BlockBuffers):
         Whether every reduction is along the last dimension or all those before it.
 
         A tile is seen as a matrix; of the dimensions that make its rows all are reduced or none.
+        One of a single index may be anywhere.
         """
         fits = np.ones_like(self.tiling.mesh.blocks, dtype=bool)
         order = list(self.tiling.program.sizes)
@@ -155,7 +156,7 @@ class Resources(BlockBuffers):
             axes = sorted(self.tiling.axes(operand), key=order.index)
             if axes[-1] != reduced:
                 rows = [axis for axis in axes[:-1] if axis != reduced]
-                fits &= self.tiling.extent(rows) == 1
+                fits &= (self.tiling.extent(rows) == 1) | (self.tiling.extent([reduced]) == 1)
         return fits
 
 

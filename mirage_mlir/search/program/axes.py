@@ -272,11 +272,17 @@ class Merger:
         )
 
     def _carried(self) -> Iterator[str]:
-        """The axes that both operands of a matmul have and over which it does not sum."""
+        """
+        The axes of which a matmul of tiles takes one index.
+
+        Those that both operands have and over which it does not sum; and where it sums over
+        several, all but the last: the loop adds up what it makes of them.
+        """
         for node in self.nodes:
             if node.kind is Kind.MATMUL:
                 left, right = (self.nodes[operand].present for operand in node.operands)
                 yield from (axis for axis in left if axis in right and axis not in node.reduced)
+                yield from node.reduced[:-1]
 
 
 def _merged_input(tensor: Input, a: str, b: str) -> Input:
