@@ -54,10 +54,7 @@ def schedule(
 def emit(module: ModuleOp, target: str | None = None) -> gpu.ModuleOp:
     """The kernels of a scheduled module's only function, for the target that it has or gets."""
     LowerToNvvmPass(target).apply(Context(), module)
-    # MLIR says whether operations are right where kernels are compiled, as does mirage-opt after
-    # each pass; it is a tenth of the time of each test here.
-    if EVERYTHING:
-        module.verify()
+    module.verify()
     (kernels,) = [op for op in module.body.block.ops if isinstance(op, gpu.ModuleOp)]
     return kernels
 

@@ -20,9 +20,9 @@ def sampled(cases: Sequence[T], every: int) -> list[T]:
     return list(cases) if EVERYTHING else list(cases)[::every]
 
 
-def in_turn(cases: Sequence[T], others: Sequence[U]) -> list[tuple[T, U]]:
+def round_robin(cases: Sequence[T], others: Sequence[U]) -> list[tuple[T, U]]:
     """
-    Each of `cases` with one of `others` in turn; where everything is tested, with each of them.
+    Each of `cases` with one of `others`, round-robin; with each of them where everything is tested.
 
     For choices that are independent: chips, and where the same code runs for each of them.
     """

@@ -9,7 +9,7 @@ import pytest
 from lowered_kernels import check, draw, function_of, lower, schedule
 from lowering_cases import Linear
 from random_graphs import GraphMaker
-from sampling import in_turn, sampled
+from sampling import round_robin, sampled
 from xdsl.dialects import gpu, llvm
 from xdsl.ir import Operation
 
@@ -168,7 +168,7 @@ REDUCED = [
 
 
 @pytest.mark.parametrize(
-    ("case", "s"), in_turn(REDUCED, [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
+    ("case", "s"), round_robin(REDUCED, [Linear(16, 128, 16, 0, 64, 0), Linear(5, 40, 9, 0, 8, 0)])
 )
 def test_reduced_matmuls(case: tuple[list[int], tuple[str, str]], s: Linear) -> None:
     """Sums and maxima of matmuls, in the loop and after it, in every combination."""

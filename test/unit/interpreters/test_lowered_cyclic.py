@@ -14,7 +14,7 @@ from attention_cases import Heads
 from kernel_kinds import cyclic
 from lowered_kernels import check, graphs_of, lower
 from lowering_cases import Linear
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
@@ -36,7 +36,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("case", "target"), in_turn(ROWS, TARGETS))
+@pytest.mark.parametrize(("case", "target"), round_robin(ROWS, TARGETS))
 def test_row_gradients(case: tuple[int, int, int, int, str], target: str) -> None:
     check(cyclic(tiles.row_gradients(*case)), target=target)
 
@@ -58,14 +58,14 @@ CASES: dict[str, Callable[[], ModuleOp]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "target"), in_turn(list(CASES), TARGETS))
+@pytest.mark.parametrize(("name", "target"), round_robin(list(CASES), TARGETS))
 def test_kernels(name: str, target: str) -> None:
     module = cyclic(CASES[name]())
     assert any(graph.is_cyclic for graph in graphs_of(module))
     check(module, target=target)
 
 
-@pytest.mark.parametrize(("columns", "target"), in_turn([18, 19, 40], TARGETS))
+@pytest.mark.parametrize(("columns", "target"), round_robin([18, 19, 40], TARGETS))
 def test_maxima_of_tiles_that_are_empty(columns: int, target: str) -> None:
     """Each block has a whole tile in its first iteration, and few or none behind."""
     p = Program(f"8x{columns}xf16")

@@ -9,7 +9,7 @@ from attention_cases import Heads, attention
 from kernel_kinds import clustered
 from lowered_kernels import check
 from lowering_cases import Linear, biased_linear, gated_mlp, matmul, total, transposed
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
@@ -67,7 +67,7 @@ def with_transposed_tile(s: Linear, *, in_loop: bool) -> ModuleOp:
 
 
 @pytest.mark.parametrize(
-    ("case", "in_loop"), in_turn([DEEP, Linear(64, 128, 128, 16, 32, 32)], [False, True])
+    ("case", "in_loop"), round_robin([DEEP, Linear(64, 128, 128, 16, 32, 32)], [False, True])
 )
 def test_what_threads_read_is_not_copied_over(case: Linear, in_loop: bool):
     """The producer copies a loop-invariant tile of the next tile of the grid: after all reads."""

@@ -14,7 +14,7 @@ from kernel_kinds import cyclic
 from lowered_kernels import check, graphs_of, lower, schedule
 from lowering_cases import total
 from lowering_tiles import row_gradients
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import ALL, Program
 from xdsl.dialects.builtin import ModuleOp
 
@@ -42,7 +42,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(
-    ("case", "run"), in_turn(ROWS, list(product([False, True], ["H200", "A100"])))
+    ("case", "run"), round_robin(ROWS, list(product([False, True], ["H200", "A100"])))
 )
 def test_row_gradients(case: tuple[int, int, int, str], run: tuple[bool, str]) -> None:
     rows, columns, blocks, element = case

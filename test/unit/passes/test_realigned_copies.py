@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lowered_kernels import check, schedule
 from lowering_cases import Linear
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import ALL, Program
 from xdsl.dialects import llvm, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -67,7 +67,7 @@ PRODUCTS: dict[str, Callable[[], ModuleOp]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "target"), in_turn(list(PRODUCTS), ["H200", "A100"]))
+@pytest.mark.parametrize(("name", "target"), round_robin(list(PRODUCTS), ["H200", "A100"]))
 def test_products(name: str, target: str) -> None:
     module = PRODUCTS[name]()
     assert "realigned" in copies_of(module, target)

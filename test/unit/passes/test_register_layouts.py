@@ -3,7 +3,7 @@
 import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check, graphs_of
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import ALL, Program
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -93,7 +93,7 @@ def test_threads_read_runs_of_rows() -> None:
 BY_THREADS = [(128, 256, (64, 128), "f16"), (70, 100, (32, 24), "f16"), (40, 96, (20, 48), "f32")]
 
 
-@pytest.mark.parametrize(("case", "target"), in_turn(BY_THREADS, ["sm_80", "H200"]))
+@pytest.mark.parametrize(("case", "target"), round_robin(BY_THREADS, ["sm_80", "H200"]))
 def test_products_by_threads(case: tuple[int, int, tuple[int, int], str], target: str) -> None:
     check(by_threads(*case), target=target)
 

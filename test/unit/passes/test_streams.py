@@ -3,7 +3,7 @@
 import lowering_tiles as tiles
 import pytest
 from lowered_kernels import check
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import ALL, Program
 from xdsl.dialects import gpu, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -58,7 +58,7 @@ LARGE: list[tuple[Shape, Shape, list[int], Shape, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("case", "target"), in_turn(LARGE, TARGETS))
+@pytest.mark.parametrize(("case", "target"), round_robin(LARGE, TARGETS))
 def test_large_tiles(case: tuple[Shape, Shape, list[int], Shape, str], target: str) -> None:
     kernels = check(tiles.elementwise(*case), threads=32, target=target)
     inner = loops(kernels)

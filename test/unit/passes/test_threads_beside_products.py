@@ -4,7 +4,7 @@ import pytest
 from attention_cases import Heads, rescaled
 from lowered_kernels import check, graphs_of, schedule
 from lowering_cases import matmul, total
-from sampling import in_turn
+from sampling import round_robin
 from small_graphs import ALL, Program
 from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Operation
@@ -74,7 +74,7 @@ def ops_of(module: ModuleOp) -> list[Operation]:
 SIZES = [SMALL, Heads(2, 20, 70, 32, 16, 32, kind="bf16"), Heads(1, 64, 200, 64, 64, 64)]
 
 
-@pytest.mark.parametrize(("sizes", "target"), in_turn(SIZES, ["H200", "sm_80"]))
+@pytest.mark.parametrize(("sizes", "target"), round_robin(SIZES, ["H200", "sm_80"]))
 def test_factors_of_columns_that_threads_compute(sizes: Heads, target: str) -> None:
     check(normed_attention(sizes), target=target)
 
@@ -123,7 +123,7 @@ def test_threads_bring_their_sums_together_once() -> None:
 SIDES = [(8, 128, 64, "f16"), (5, 64, 128, "bf16"), (16, 64, 64, "f16"), (20, 64, 32, "f16")]
 
 
-@pytest.mark.parametrize(("case", "target"), in_turn(SIDES, ["sm_80", "H200"]))
+@pytest.mark.parametrize(("case", "target"), round_robin(SIDES, ["sm_80", "H200"]))
 def test_sides_of_one_matrix(case: tuple[int, int, int, str], target: str) -> None:
     rows, columns, depth, kind = case
     check(several_sides(rows, columns, depth, 3, kind), target=target)
