@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from kernels.case import EPS, FLOATS, Bar, Case, Given, Tensors, bias, gain, rows, weight
-from kernels.weight_layouts import with_out_in
+from kernels.weight_layouts import named_out_in
 
 import mirage_mlir as mi
 
@@ -284,8 +284,7 @@ def case_named(name: str) -> Case:
 
     if SEPARATOR in name:
         return case_at(name)
-    cases = with_out_in(case for dtype in FLOATS[:2] for case in table(dtype))
-    return next(case for case in cases if case.name == name)
+    return named_out_in(name, (case for dtype in FLOATS[:2] for case in table(dtype)))
 
 
 def chosen(cases: Sequence[Case], only: str) -> list[Case]:

@@ -294,16 +294,16 @@ def run(about_it: str) -> int:
     must, aim = (sum(met(row, bar) for row in rows) for bar in ("must", "aim"))
     print(
         f"{len(rows)} of {len(wanted)} cases, {len(right)} right, {must} within what they must "
-        f"be, {aim} within the aim"
+        f"be, {aim} within the aim\n{summary(rows)}",
+        end="",
     )
-    print(summary(rows))
     return 0 if len(right) == len(wanted) and not unreadable else 1
 
 
 def show(path: Path) -> int:
     """The table of a result."""
     rows = json.loads(path.read_text())["cases"]
-    print("\n".join([header(), *map(line, rows), summary(rows)]))
+    print("\n".join([header(), *map(line, rows), summary(rows)]), end="")
     return 0
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kernels.case import Bar, Case, Given
+from kernels.case import Bar, Case, Given, Tensors
 from kernels.lines import behind
 
 import mirage_mlir as mi
-from mirage_mlir.driver.source import text_of
 
 OUT_IN = "_out_in"
 """Ends the labels of such cases."""
@@ -34,26 +33,27 @@ def with_out_in(cases: Iterable[Case]) -> Iterator[Case]:
 
 def out_in(case: Case) -> Case:
     """A case with weights [out, in]: PyTorch's peers read them as they lie, too."""
-    assert not isinstance(case.build, str), "a program from a file says how its weights lie"
-    graph = mi.new_kernel_graph(case.program)
+    build = case.build
+    assert not isinstance(build, str), "a program from a file says how its weights lie"
     given = tuple(
         replace(each, shape=each.shape[::-1]) if is_weight(each) else each for each in case.inputs
     )
-    tensors = [
-        graph.new_input(dims=each.shape, dtype=case.dtype, constant=each.constant) for each in given
-    ]
-    read = [
-        graph.transpose(tensor) if is_weight(each) else tensor
-        for each, tensor in zip(given, tensors, strict=True)
-    ]
-    graph.mark_output(*case.build(graph, read))
-    return replace(
-        case,
-        label=f"{case.label}{OUT_IN}",
-        inputs=given,
-        bar=Bar(None, None),
-        build=text_of(graph.to_module()),
-    )
+
+    def transposed(graph: mi.KernelGraph, tensors: Tensors) -> Tensors:
+        pairs = zip(given, tensors, strict=True)
+        return build(graph, [graph.transpose(t) if is_weight(each) else t for each, t in pairs])
+
+    label = f"{case.label}{OUT_IN}"
+    found = replace(case, label=label, inputs=given, bar=Bar(None, None), build=transposed)
+    # As text its peers are made from the operators, as those of programs in files.
+    return replace(found, build=found.text())
+
+
+def named_out_in(name: str, cases: Iterable[Case]) -> Case:
+    """The case of that name: one of `cases`, or of these with weights [out, in]."""
+    own = name.replace(f"{OUT_IN} ", " ")
+    case = next(case for case in cases if case.name == own)
+    return case if own == name else out_in(case)
 
 
 def over_in_out(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -76,5 +76,5 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     lines = [f"{name:42}{ratio:6.2f} of [in, out]" for name, ratio in found.items()]
     within = sum(ratio <= MOST_OVER for ratio in found.values())
-    lines.append(f"{within} of {len(found)} with [out, in] within {MOST_OVER} of [in, out]")
+    lines.append(f"{within} of {len(found)} with [out, in] within {MOST_OVER} of [in, out]\n")
     return "\n".join(lines)
