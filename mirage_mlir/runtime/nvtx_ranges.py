@@ -47,13 +47,6 @@ class AnnotatedCode(LoadedCode):
         self._name = name
         self._nvtx: Any = import_module("nvtx")
 
-    def launch(
-        self,
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-        scratch: int,
-        stream: int,
-        versions: tuple[int, ...] | None = (),
-    ) -> None:
+    def launch(self, *args: Any, **kwargs: Any) -> None:
         with self._nvtx.annotate(self._name, domain=DOMAIN):
-            super().launch(inputs, outputs, scratch, stream, versions)
+            super().launch(*args, **kwargs)

@@ -112,12 +112,13 @@ class Backend:
 
     @property
     def _patches(self) -> dict[str, object]:
-        """Of inductor's configuration, by the mode."""
-        if self._options.get("rest") == "eager":
-            # Inductor's own draws are of a seed, to be drawn again in a backward pass. Torch's
-            # operators, which run there, would ignore it.
-            return {"fallback_random": True}
-        return _inductor_modes()[self._options.get("mode", "default")]
+        """Of inductor's configuration, by the mode, and by what runs the rest."""
+        patches = _inductor_modes()[self._options.get("mode", "default")]
+        if self._options.get("rest") != "eager":
+            return patches
+        # Inductor's own draws are of a seed, to be drawn again in a backward pass. Torch's
+        # operators, which run there, would ignore it.
+        return {**patches, "fallback_random": True}
 
     def _place(self, tensors: Sequence[Any]) -> tuple[str, bool] | None:
         """What to search for where tensors are, and whether that can be timed; None for none."""

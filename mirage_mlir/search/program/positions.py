@@ -78,7 +78,7 @@ class Positions:
 
     Args:
         order: axes in the order in which new results have them.
-        batch: axes that matmuls carry along.
+        batch: axes of which matmuls take one index.
     """
 
     order: Sequence[str]

@@ -155,7 +155,7 @@ class Program:
     A tensor program over named axes.
 
     `sizes` has every axis, in order of appearance; `batch` those that a block must not tile
-    because a matmul carries them along (it takes one index of each).
+    because a matmul takes one index of each: it carries them along, or sums over others besides.
     """
 
     nodes: tuple[Node, ...]
