@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, f32, i32, i64
@@ -145,9 +146,10 @@ class AtomicCountOp(IRDLOperation):
 
 
 KEPT_WORDS = 4
-"""Words of 32 bits that `kept_load` reads: 16 bytes."""
+"""Words of 32 bits that `kept_load` reads, and `kept_store` writes: 16 bytes."""
 
 _KEPT_LOAD = "ld.global.L2::cache_hint.v4.b32 {$0, $1, $2, $3}, [$4], $5;"
+_KEPT_STORE = "st.global.L2::cache_hint.v4.b32 [$0], {$1, $2, $3, $4}, $5;"
 
 
 def kept_load(address: SSAValue, policy: SSAValue) -> InlineAsmOp:
@@ -165,6 +167,18 @@ def kept_load(address: SSAValue, policy: SSAValue) -> InlineAsmOp:
 def is_kept_load(op: Operation) -> bool:
     """Whether `kept_load` made `op`."""
     return isinstance(op, InlineAsmOp) and op.asm_string.data == _KEPT_LOAD
+
+
+def kept_store(address: SSAValue, words: Sequence[SSAValue], policy: SSAValue) -> InlineAsmOp:
+    """Store four words (i32) to device memory at `address` with an L2 cache `policy` (i64)."""
+    constraints = ",".join(["l", *["r"] * KEPT_WORDS, "l", "~{memory}"])
+    operands = [address, *words, policy]
+    return InlineAsmOp(_KEPT_STORE, constraints, operands, [], 0, has_side_effects=True)
+
+
+def is_kept_store(op: Operation) -> bool:
+    """Whether `kept_store` made `op`."""
+    return isinstance(op, InlineAsmOp) and op.asm_string.data == _KEPT_STORE
 
 
 _TRANSPOSE = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.dialects.builtin import StringAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -47,7 +47,7 @@ WINDOW_COPY = "window"
 """That of a load by `cp.async` of the aligned pieces of 16 bytes in which the tile lies."""
 
 EVICT_FIRST, EVICT_LAST = EVICTION_PRIORITIES = ("evict_first", "evict_last")
-"""When L2 evicts the lines of a load (PTX, `.level::eviction_priority`)."""
+"""When L2 evicts the lines of a load or a store (PTX, `.level::eviction_priority`)."""
 
 COPIES = (TENSOR_COPY, ASYNC_COPY, THREAD_COPY, REALIGNED_COPY, WINDOW_COPY)
 
@@ -120,17 +120,12 @@ class LoadOp(IRDLOperation):
                 self, f"has multicast by {self.sharing_blocks} blocks: at least 2 share a tile"
             )
         if self.eviction_priority is not None:
-            self._verify_eviction_priority(self.eviction_priority.data)
+            verify_eviction_priority(self, self.eviction_priority)
+            if self.copy is not None and not self.is_tensor_copy:
+                raise invalid(self, "has eviction_priority, which copies of threads do not take")
         for name in ("multicast", "packed"):
             if name in self.properties and not self.is_tensor_copy:
                 raise invalid(self, f'is {name}, which takes copy = "{TENSOR_COPY}"')
-
-    def _verify_eviction_priority(self, found: str) -> None:
-        if found not in EVICTION_PRIORITIES:
-            known = ", ".join(f'"{each}"' for each in EVICTION_PRIORITIES)
-            raise invalid(self, f'has eviction_priority "{found}", which is none of {known}')
-        if self.copy is not None and not self.is_tensor_copy:
-            raise invalid(self, "has eviction_priority, which copies of threads do not take")
 
     @property
     def is_tensor_copy(self) -> bool:
@@ -166,7 +161,8 @@ class StoreOp(IRDLOperation):
     `grid_map` has the dimension of the result along which each grid axis places its blocks, -1
     (`_` in the text) for none: all blocks of that axis then hold the same tile. With `loop_map` a
     tile of the loop is stored in every iteration; the maps place tiles as those of a load cut them.
-    Stores of the loop come before those of what is there after it.
+    Stores of the loop come before those of what is there after it. `eviction_priority` says whether
+    L2 evicts the lines before others ("evict_first") or after others ("evict_last").
     """
 
     name = "threadblock.store"
@@ -174,6 +170,7 @@ class StoreOp(IRDLOperation):
     tile = operand_def(TileConstr)
     grid_map = prop_def(I64ArrayConstr)
     loop_map = prop_def(I64ArrayConstr, default_value=i64_array(()))
+    eviction_priority = opt_prop_def(string_parameter("eviction_priority", EVICT_LAST))
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryWriteEffect(), HasParent(GraphDefinedOp))
@@ -189,10 +186,21 @@ class StoreOp(IRDLOperation):
             properties={"grid_map": i64_array(grid_map), "loop_map": i64_array(loop_map)},
         )
 
+    def verify_(self) -> None:
+        if self.eviction_priority is not None:
+            verify_eviction_priority(self, self.eviction_priority)
+
     @property
     def in_loop(self) -> bool:
         """Whether every iteration stores a tile."""
         return bool(self.loop_map.get_values())
+
+
+def verify_eviction_priority(op: LoadOp | StoreOp, priority: StringAttr) -> None:
+    """Fail on one that is not known."""
+    if priority.data not in EVICTION_PRIORITIES:
+        known = ", ".join(f'"{each}"' for each in EVICTION_PRIORITIES)
+        raise invalid(op, f'has eviction_priority "{priority.data}", which is none of {known}')
 
 
 def is_cut_twice(op: LoadOp | StoreOp) -> bool:

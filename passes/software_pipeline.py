@@ -48,6 +48,8 @@ class SoftwarePipelinePass(GraphPass):
 
     A barrier stands in front of each read or write of shared memory that conflicts with an access
     of another thread. The barrier at the top of the loop also waits for the iteration's copies.
+    Those of a later iteration are issued behind it, or, in a loop that reads and writes one whole
+    row in each iteration, behind the loop's last barrier.
 
     Producer warps only start tensor copies; each consumer warp waits for the copies itself. There
     is one producer warp, or a warpgroup of four where consumers need the registers that a

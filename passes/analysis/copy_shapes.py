@@ -78,6 +78,20 @@ def walks(graph: kernel.GraphDefinedOp) -> bool:
     )
 
 
+def walks_row_by_row(graph: kernel.GraphDefinedOp) -> bool:
+    """
+    Whether the loop of `graph` reads and writes whole rows, one row in each iteration.
+
+    Such a loop issues its copies late, behind its last barrier: with less on its way at once, reads
+    and writes share device memory better. On an H200 the gradient of RMSNorm of 32,768 rows took
+    769.0 us for 778.2 (8192 columns in f32), 197.4 for 201.2 (4096 in f16), 196.7 for 198.5 (2048
+    in f32). Two rows in each iteration took longer: 100.2 for 98.5 (1024 in f32).
+    """
+    ops = graph.body.block.ops
+    staged = [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op)]
+    return walks(graph) and all(prod(threadblock.shape_of(op.result)[:-1]) == 1 for op in staged)
+
+
 def may_be_realigned(op: threadblock.LoadOp) -> bool:
     """Whether threads can, and should, shift aligned pieces of the tile of `op` into place."""
     shape, item = aligned_shape(op), element_bytes(op)

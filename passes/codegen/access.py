@@ -299,8 +299,11 @@ def write_global(
                 indices = ctx.indices(shape, row, column, shape)
                 for index, stride in zip(indices, view.strides, strict=True):
                     offset = emit.add(offset, emit.mul(index, stride))
-                pointer = emit.pointer(base, offset, element)
-                emit.store(pointer, slots[first : first + together])
+                pointer, run = emit.pointer(base, offset, element), slots[first : first + together]
+                if together * byte_width(element) == WIDEST_ACCESS and op.eviction_priority:
+                    emit.store_kept(pointer, run, CACHE_POLICIES[op.eviction_priority.data])
+                else:
+                    emit.store(pointer, run)
 
 
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:

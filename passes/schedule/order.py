@@ -165,7 +165,7 @@ def read_after_matmul(
 
 
 def loop_part(
-    ops: list[Operation], stages: int, fetched: list[threadblock.LoadOp]
+    ops: list[Operation], stages: int, fetched: list[threadblock.LoadOp], *, late: bool = False
 ) -> list[Operation]:
     """
     One iteration of a loop without producers.
@@ -174,15 +174,16 @@ def loop_part(
     free. Then threads issue the copies of a later iteration into these buffers, and store there
     what they have `fetched`, once the tensor cores have work. With one stage
     there is one iteration, and its copies come first. Loads are left out: they stand at the
-    beginning of the block.
+    beginning of the block. Where `late`, the copies are issued behind the loop's last barrier.
     """
     if not ops:
         return []
     loads = [op for op in ops if isinstance(op, threadblock.LoadOp)]
     tiles = [op.result for op in loads if op not in fetched]
     top: list[Operation] = [BarrierOp(max(0, stages - 2))]
+    issued: list[Operation] = []
     if stages > 1 and (tiles or not fetched):
-        top.append(IssueCopiesOp(tiles, ahead=stages - 1))
+        issued.append(IssueCopiesOp(tiles, ahead=stages - 1))
     elif tiles:
         top.insert(0, IssueCopiesOp(tiles, ahead=0))
     # Matmuls of loaded tiles come first: the tensor cores work while threads do the rest.
@@ -191,7 +192,12 @@ def loop_part(
     ordered = brought_together([*matmuls, *rest])
     ordered = with_barriers(ordered, Hazards(), in_loop=True)
     place = max((ordered.index(op) + 1 for op in matmuls), default=0)
-    return [*top, *ordered[:place], *refetched(fetched, stages), *ordered[place:]]
+    ordered[place:place] = refetched(fetched, stages)
+    behind = max(
+        (place + 1 for place, op in enumerate(ordered) if isinstance(op, BarrierOp)), default=0
+    )
+    start = behind if late else 0
+    return [*top, *ordered[:start], *issued, *ordered[start:]]
 
 
 def refetched(loads: list[threadblock.LoadOp], stages: int) -> list[Operation]:

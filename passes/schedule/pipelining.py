@@ -33,7 +33,7 @@ from mirage_mlir.dialects.pipeline import (
     RefillBuffersOp,
 )
 from mirage_mlir.passes.analysis.buffers import is_staged
-from mirage_mlir.passes.analysis.copy_shapes import walks
+from mirage_mlir.passes.analysis.copy_shapes import walks, walks_row_by_row
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
     shares_tiles,
@@ -144,7 +144,8 @@ class Pipelining:
         parts, stages = by_stage(self.graph), self.stages()
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
         fetched = fetched_loads(self.graph)
-        loop = loop_part(parts[MAIN_LOOP], stages, fetched)
+        late = walks_row_by_row(self.graph)
+        loop = loop_part(parts[MAIN_LOOP], stages, fetched, late=late)
         matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
         resident: list[Operation] = [op for op in matmuls if op.lhs_in_registers is not None]
         looped = bool(loop)

@@ -73,8 +73,6 @@ func.func @line(%in: tensor<16x511xf16>) -> tensor<1x511xf32> {
 // writes nothing has them.
 // CHECK-LABEL: func.func @rows
 // CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "async"} :
-// CHECK-LABEL: func.func @sums
-// CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "tensor", eviction_priority = "evict_first"} :
 func.func @rows(%in: tensor<64x512xf16>) -> tensor<64x512xf16> {
   %o = kernel.graph_defined ins(%in) grid [2] loop [4] schedule <threads = 128> {
   ^bb0(%xa: tensor<64x512xf16>):
@@ -89,6 +87,31 @@ func.func @rows(%in: tensor<64x512xf16>) -> tensor<64x512xf16> {
   func.return %o : tensor<64x512xf16>
 }
 
+// Where such a loop moves more bytes than L2 holds, what it stores is evicted last.
+// CHECK-LABEL: func.func @many_rows
+// CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "async"} :
+// CHECK:         threadblock.store %y grid_map [0] loop_map [0] {eviction_priority = "evict_last"} :
+// CHECK-NEXT:    threadblock.store %t grid_map [0] :
+// OLDER-LABEL: func.func @many_rows
+// OLDER:         threadblock.store %y grid_map [0] loop_map [0] :
+func.func @many_rows(%in: tensor<65536x512xf16>) -> (tensor<65536x512xf16>, tensor<1056x512xf32>) {
+  %o, %p = kernel.graph_defined ins(%in) grid [132] loop [63] cyclic schedule <threads = 128> {
+  ^bb0(%xa: tensor<65536x512xf16>):
+    %x = threadblock.load %xa grid_map [0] loop_map [0] : (tensor<65536x512xf16>) -> !threadblock.tile<8x512xf16>
+    %y = thread.graph ins(%x) {
+    ^bb0(%a: f16):
+      %b = arith.addf %a, %a : f16
+      thread.store %b : f16
+    } : (!threadblock.tile<8x512xf16>) -> !threadblock.tile<8x512xf16>
+    %t = threadblock.accumulate %x : (!threadblock.tile<8x512xf16>) -> !threadblock.tile<8x512xf32>
+    threadblock.store %y grid_map [0] loop_map [0] : !threadblock.tile<8x512xf16>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8x512xf32>
+  } : (tensor<65536x512xf16>) -> (tensor<65536x512xf16>, tensor<1056x512xf32>)
+  func.return %o, %p : tensor<65536x512xf16>, tensor<1056x512xf32>
+}
+
+// CHECK-LABEL: func.func @sums
+// CHECK:         %x = threadblock.load %xa grid_map [0] loop_map [0] {copy = "tensor", eviction_priority = "evict_first"} :
 func.func @sums(%in: tensor<64x512xf16>) -> tensor<16x512xf32> {
   %o = kernel.graph_defined ins(%in) grid [2] loop [4] schedule <threads = 128> {
   ^bb0(%xa: tensor<64x512xf16>):

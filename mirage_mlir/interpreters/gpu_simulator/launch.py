@@ -13,7 +13,7 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
-from mirage_mlir.dialects.nvvm_device import is_kept_load, is_transposed_matrix
+from mirage_mlir.dialects.nvvm_device import is_kept_load, is_kept_store, is_transposed_matrix
 from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.gpu_simulator import (
     arithmetic,
@@ -72,6 +72,9 @@ PARTING = (
 Operations of kernels for which it does not do to know when all threads of a block synchronized
 last; named barriers are others.
 """
+
+OF_EACH_THREAD = (is_kept_load, is_kept_store, is_transposed_matrix)
+"""Which inline PTX is none of these."""
 
 SHARED_SPACE = 3
 """The address space of shared memory (LLVM, NVPTX)."""
@@ -230,7 +233,7 @@ class Kernel:
         ]
         self.require_aligned(device.module)
         self.parts = any(
-            (isinstance(op, PARTING) and not is_kept_load(op) and not is_transposed_matrix(op))
+            (isinstance(op, PARTING) and not any(each(op) for each in OF_EACH_THREAD))
             or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )

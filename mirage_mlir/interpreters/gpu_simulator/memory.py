@@ -89,6 +89,14 @@ def run_kept_load(state: Flow, op: Operation) -> None:
     state.values[op.results[0]] = tuple(words[:, word].copy() for word in range(KEPT_WORDS))
 
 
+def run_kept_store(state: Flow, op: Operation) -> None:
+    """Four words from each active thread."""
+    address, *words, _ = op.operands
+    pointer, here, size = state.pointer(address), state.here, 4 * KEPT_WORDS
+    data = np.stack([state.array(word) for word in words], axis=1).view(np.uint8)
+    pointer.memory.write(state.access(op, pointer, here, size, size), data[here])
+
+
 def run_store(state: Flow, op: Operation) -> None:
     """One scalar or vector from each active thread."""
     assert isinstance(op, llvm.StoreOp)

@@ -17,7 +17,12 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
-from mirage_mlir.dialects.nvvm_device import is_kept_in_place, is_kept_load, is_transposed_matrix
+from mirage_mlir.dialects.nvvm_device import (
+    is_kept_in_place,
+    is_kept_load,
+    is_kept_store,
+    is_transposed_matrix,
+)
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -35,7 +40,7 @@ from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, GROUP_THRE
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array, decode
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
-from mirage_mlir.interpreters.gpu_simulator.memory import run_kept_load
+from mirage_mlir.interpreters.gpu_simulator.memory import run_kept_load, run_kept_store
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
@@ -263,11 +268,14 @@ def signed(scale: WgmmaScaleInAttr) -> np.float32:
 def run_assembly(state: Flow, op: Operation) -> None:
     """
     Values in registers of their own or in place, a matmul that takes its left side from registers,
-    a load, or a transpose.
+    a load, a store, or a transpose.
     """
     assert isinstance(op, llvm.InlineAsmOp)
     if is_kept_load(op):
         run_kept_load(state, op)
+        return
+    if is_kept_store(op):
+        run_kept_store(state, op)
         return
     if is_transposed_matrix(op):
         run_transpose(state, op)
