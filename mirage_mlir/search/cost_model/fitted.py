@@ -3,12 +3,6 @@
 SECTOR, LINE = 32, 128
 """Bytes that device memory hands out at once, and that L2 keeps together."""
 
-LATER_RUN, LATER = 256, 1.03
-"""Bytes of a line below which a tile is dearer whose neighbours in the line come in later
-iterations, and by how much. Weights [out, in] in tiles with 128, 256 and 512 bytes of each line
-took 58.2, 57.0 and 56.5 us on an H200 (a gated MLP of 14,336), 58.8, 57.3 and 57.5 for 16 rows,
-and 30.6, 29.8 and 29.9 (a matmul of 14,336)."""
-
 LINE_SHARE = 0.25
 """How much whole lines count beside whole sectors in the price of a short run: fitted to RMSNorm
 and a linear layer on an H200, 255 tilings (see `benchmarks/README.md`)."""
