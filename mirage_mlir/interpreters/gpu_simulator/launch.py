@@ -13,7 +13,6 @@ from mirage_mlir.dialects import nvvm, nvvm_hopper, nvvm_wgmma
 from mirage_mlir.dialects.interface import INTERFACE, InterfaceAttr, interface_of
 from mirage_mlir.dialects.launch import LAUNCH, WORKSPACE, launch_of, workspace_of
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
-from mirage_mlir.dialects.nvvm_device import is_kept_load, is_kept_store, is_transposed_matrix
 from mirage_mlir.hints import isa
 from mirage_mlir.interpreters.gpu_simulator import (
     arithmetic,
@@ -39,6 +38,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Prepared, Rules
 from mirage_mlir.interpreters.gpu_simulator.hand_off import Counters, HandedBuffer, HandOff
+from mirage_mlir.interpreters.gpu_simulator.inline_assembly import rule_of
 from mirage_mlir.interpreters.gpu_simulator.packed import packed_buffers
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import noalias_arguments
 from mirage_mlir.interpreters.gpu_simulator.scheduler import run_flows
@@ -72,9 +72,6 @@ PARTING = (
 Operations of kernels for which it does not do to know when all threads of a block synchronized
 last; named barriers are others.
 """
-
-OF_EACH_THREAD = (is_kept_load, is_kept_store, is_transposed_matrix)
-"""Which inline PTX is none of these."""
 
 SHARED_SPACE = 3
 """The address space of shared memory (LLVM, NVPTX)."""
@@ -233,7 +230,7 @@ class Kernel:
         ]
         self.require_aligned(device.module)
         self.parts = any(
-            (isinstance(op, PARTING) and not any(each(op) for each in OF_EACH_THREAD))
+            (isinstance(op, PARTING) and rule_of(op) is None)
             or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )

@@ -17,12 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import most_registers
 from mirage_mlir.dialects.nvvm_attributes import MatrixLayout, MultiplicandType
-from mirage_mlir.dialects.nvvm_device import (
-    is_kept_in_place,
-    is_kept_load,
-    is_kept_store,
-    is_transposed_matrix,
-)
+from mirage_mlir.dialects.nvvm_device import is_kept_in_place
 from mirage_mlir.dialects.nvvm_hopper import SetMaxRegisterOp
 from mirage_mlir.dialects.nvvm_wgmma import (
     RegistersForm,
@@ -40,11 +35,11 @@ from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, GROUP_THRE
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array, decode
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
-from mirage_mlir.interpreters.gpu_simulator.memory import run_kept_load, run_kept_store
+from mirage_mlir.interpreters.gpu_simulator.inline_assembly import rule_of
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
-from mirage_mlir.interpreters.gpu_simulator.warps import fragment, run_transpose
+from mirage_mlir.interpreters.gpu_simulator.warps import fragment
 
 ROWS, DEPTH = 64, 16
 
@@ -271,14 +266,8 @@ def run_assembly(state: Flow, op: Operation) -> None:
     a load, a store, or a transpose.
     """
     assert isinstance(op, llvm.InlineAsmOp)
-    if is_kept_load(op):
-        run_kept_load(state, op)
-        return
-    if is_kept_store(op):
-        run_kept_store(state, op)
-        return
-    if is_transposed_matrix(op):
-        run_transpose(state, op)
+    if (rule := rule_of(op)) is not None:
+        rule(state, op)
         return
     if is_kept_in_place(op):
         state.values[op.results[0]] = state.values[op.operands[0]]
