@@ -80,6 +80,11 @@ def is_staged(op: Operation) -> TypeGuard[threadblock.LoadOp]:
     return isinstance(op, threadblock.LoadOp) and any(dim >= 0 for dim in op.loop_map.get_values())
 
 
+def staged_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of the loop's tiles."""
+    return [op for op in graph.body.block.ops if is_staged(op)]
+
+
 def is_invariant_load(op: Operation) -> TypeGuard[threadblock.LoadOp]:
     """Whether `op` loads a loop-invariant tile into shared memory."""
     if not isinstance(op, threadblock.LoadOp) or is_staged(op):

@@ -10,7 +10,7 @@ from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import SharedAttr, layout_of
 from mirage_mlir.layouts.layout import ceil_div, largest_power_of_two_divisor
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
-from mirage_mlir.passes.analysis.buffers import has_rows_along, is_staged
+from mirage_mlir.passes.analysis.buffers import has_rows_along, staged_loads
 from mirage_mlir.passes.analysis.tensor_views import view_of
 
 LARGEST_REALIGNED = 1 << 30
@@ -68,10 +68,9 @@ def walks(graph: kernel.GraphDefinedOp) -> bool:
     """Whether the loop of `graph` reads and writes whole rows."""
     ops = graph.body.block.ops
     stores = [op for op in ops if isinstance(op, threadblock.StoreOp)]
-    staged = [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op)]
     return bool(
         walks_rows(
-            all(map(is_contiguous, staged)),
+            all(map(is_contiguous, staged_loads(graph))),
             stores=any(max(op.loop_map.get_values(), default=-1) >= 0 for op in stores),
             multiplies=any(isinstance(op, threadblock.MatmulOp) for op in ops),
         )
@@ -87,9 +86,8 @@ def walks_row_by_row(graph: kernel.GraphDefinedOp) -> bool:
     769.0 us for 778.2 (8192 columns in f32), 197.4 for 201.2 (4096 in f16), 196.7 for 198.5 (2048
     in f32). Two rows in each iteration took longer: 100.2 for 98.5 (1024 in f32).
     """
-    ops = graph.body.block.ops
-    staged = [op for op in ops if isinstance(op, threadblock.LoadOp) and is_staged(op)]
-    return walks(graph) and all(prod(threadblock.shape_of(op.result)[:-1]) == 1 for op in staged)
+    tiles = [threadblock.shape_of(op.result) for op in staged_loads(graph)]
+    return walks(graph) and all(prod(tile[:-1]) == 1 for tile in tiles)
 
 
 def may_be_realigned(op: threadblock.LoadOp) -> bool:

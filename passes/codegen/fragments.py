@@ -49,12 +49,8 @@ def packed_fragments(
 
 def packed(ctx: KernelContext, pair: list[SSAValue]) -> SSAValue:
     """Two 16-bit numbers as one register of a tensor core."""
-    emit, element = ctx.emit, pair[0].type
-    kind = VectorType(element, [2])
-    result = emit.result(llvm.UndefOp(kind))
-    for index, value in enumerate(pair):
-        result = emit.result(vector.InsertOp(value, result, [index]))
-    return result if element == f16 else emit.result(llvm.BitcastOp(result, i32))
+    emit = ctx.emit
+    return emit.together(pair) if pair[0].type == f16 else emit.word(pair)
 
 
 def as_word(emit: Emitter, pair: SSAValue) -> SSAValue:

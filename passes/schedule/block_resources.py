@@ -18,6 +18,7 @@ from mirage_mlir.passes.analysis.buffers import (
     buffer_count,
     is_staged,
     is_tensor_copy,
+    staged_loads,
 )
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -28,7 +29,7 @@ from mirage_mlir.targets.target import Target
 
 def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that one iteration of the loop loads."""
-    return sum(buffer_bytes(op) for op in graph.body.block.ops if is_staged(op))
+    return sum(map(buffer_bytes, staged_loads(graph)))
 
 
 def fetched_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
@@ -67,7 +68,7 @@ def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
 
 def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
     """Whether the loop loads what another kernel of the function writes."""
-    loads = [op for op in graph.body.block.ops if is_staged(op)]
+    loads = staged_loads(graph)
     roots = [view_of(op.source).root for op in loads]
     return any(isinstance(root.owner, kernel.GraphDefinedOp) for root in roots)
 
@@ -93,7 +94,7 @@ def is_followed(graph: kernel.GraphDefinedOp) -> bool:
 
 def has_producer(graph: kernel.GraphDefinedOp, target: Target) -> bool:
     """Whether tensor copies, which one thread starts, fetch all tiles of the loop."""
-    staged = [op for op in graph.body.block.ops if is_staged(op)]
+    staged = staged_loads(graph)
     return target.has_tma and bool(staged) and all(map(is_tensor_copy, staged))
 
 

@@ -193,10 +193,8 @@ def loop_part(
     ordered = with_barriers(ordered, Hazards(), in_loop=True)
     place = max((ordered.index(op) + 1 for op in matmuls), default=0)
     ordered[place:place] = refetched(fetched, stages)
-    behind = max(
-        (place + 1 for place, op in enumerate(ordered) if isinstance(op, BarrierOp)), default=0
-    )
-    start = behind if late else 0
+    barriers = [place for place, op in enumerate(ordered) if isinstance(op, BarrierOp)]
+    start = barriers[-1] + 1 if late and barriers else 0
     return [*top, *ordered[:start], *issued, *ordered[start:]]
 
 

@@ -9,9 +9,10 @@ from mirage_mlir.interpreters.gpu_simulator.flow import Flow
 from mirage_mlir.interpreters.gpu_simulator.memory import run_kept_load, run_kept_store
 from mirage_mlir.interpreters.gpu_simulator.warps import run_transpose
 
-Rule = Callable[[Flow, Operation], None]
+Effect = Callable[[Flow, Operation], None]
+"""What it does to the values and the memory of a flow; it never waits."""
 
-FORMS: tuple[tuple[Callable[[Operation], bool], Rule], ...] = (
+FORMS: tuple[tuple[Callable[[Operation], bool], Effect], ...] = (
     (is_kept_load, run_kept_load),
     (is_kept_store, run_kept_store),
     (is_transposed_matrix, run_transpose),
@@ -19,6 +20,6 @@ FORMS: tuple[tuple[Callable[[Operation], bool], Rule], ...] = (
 """How each is told, and what it does."""
 
 
-def rule_of(op: Operation) -> Rule | None:
+def effect_of(op: Operation) -> Effect | None:
     """What `op` does; None where it is no such inline PTX."""
-    return next((rule for is_one, rule in FORMS if is_one(op)), None)
+    return next((effect for is_one, effect in FORMS if is_one(op)), None)

@@ -38,7 +38,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import BlockIndex, Flow, Prepared, Rules
 from mirage_mlir.interpreters.gpu_simulator.hand_off import Counters, HandedBuffer, HandOff
-from mirage_mlir.interpreters.gpu_simulator.inline_assembly import rule_of
+from mirage_mlir.interpreters.gpu_simulator.inline_assembly import effect_of
 from mirage_mlir.interpreters.gpu_simulator.packed import packed_buffers
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import noalias_arguments
 from mirage_mlir.interpreters.gpu_simulator.scheduler import run_flows
@@ -230,7 +230,7 @@ class Kernel:
         ]
         self.require_aligned(device.module)
         self.parts = any(
-            (isinstance(op, PARTING) and rule_of(op) is None)
+            (isinstance(op, PARTING) and effect_of(op) is None)
             or (isinstance(op, nvvm.BarrierOp) and op.operands)
             for op in function.walk()
         )

@@ -35,7 +35,7 @@ from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, GROUP_THRE
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array, decode
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
-from mirage_mlir.interpreters.gpu_simulator.inline_assembly import rule_of
+from mirage_mlir.interpreters.gpu_simulator.inline_assembly import effect_of
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
@@ -266,8 +266,8 @@ def run_assembly(state: Flow, op: Operation) -> None:
     a load, a store, or a transpose.
     """
     assert isinstance(op, llvm.InlineAsmOp)
-    if (rule := rule_of(op)) is not None:
-        rule(state, op)
+    if (effect := effect_of(op)) is not None:
+        effect(state, op)
         return
     if is_kept_in_place(op):
         state.values[op.results[0]] = state.values[op.operands[0]]
