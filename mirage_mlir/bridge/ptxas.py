@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 
 from xdsl.utils.exceptions import DiagnosticException
 
+from mirage_mlir.bridge.fixed_addresses import fixed_addresses
+
 PATH_VARIABLE = "MIRAGE_PTXAS"
 
 SERIALIZED = "wgmma.mma_async instructions are serialized"
@@ -148,7 +150,8 @@ def _assemble(ptx: str, chip: str, *options: str) -> Cubin:
         fixed = [f"-arch={chip}", "-v", "-O3", source.name, "-o", target.name]
         command = [str(program), *fixed, *options]
         try:
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            with fixed_addresses():
+                result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         except OSError as error:
             raise PtxasError(f"cannot run '{program}': {error}") from error
         if result.returncode != 0:
