@@ -113,6 +113,8 @@ def _verify_schedule(graph: GraphDefinedOp) -> None:
     first, width = graph.grid_sizes[0], graph.schedule.raster_width
     if width and (width < 0 or first % width):
         raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
+    if graph.schedule.stagger and len(graph.loop_sizes) != 1:
+        raise invalid(graph, f"has a stagger and {len(graph.loop_sizes)} loops, not one")
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
         raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")

@@ -46,6 +46,9 @@ class Schedule(Facts):
     """The limit of registers per thread that gives the planned blocks per multiprocessor."""
     raster_width: int = 0
     """Blocks along the first grid axis that start before the second axis advances; 0 for all."""
+    stagger: int = 0
+    """Iterations by which a block's loop begins later than that of its neighbour, and wraps around;
+    0 where all begin with the first."""
     persistent_blocks: int = 0
     """Blocks of the launch, each of which computes one tile of the grid after another, while the
     producer copies for the next one; 0 for a block for each tile."""
@@ -61,7 +64,7 @@ class Schedule(Facts):
         if self.threads % WARP_THREADS or not 0 <= self.threads <= MAX_THREADS:
             most = f"whole warps of {WARP_THREADS}, up to {MAX_THREADS}"
             raise VerifyException(f"threads is {self.threads}: they are {most}")
-        for name in ("producer_warps", "stages", "persistent_blocks"):
+        for name in ("producer_warps", "stages", "stagger", "persistent_blocks"):
             if (value := getattr(self, name)) < 0:
                 raise VerifyException(f"{name} is {value}, which is below 0")
         if not 0 <= self.max_registers <= MAX_REGISTERS:

@@ -8,6 +8,7 @@ from mirage_mlir.passes.analysis.tile_attributes import has_layouts
 from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.schedule.pipelining import Pipelining
 from mirage_mlir.passes.schedule.rasterization import rasterize
+from mirage_mlir.passes.schedule.staggering import stagger
 from mirage_mlir.passes.schedule.streams import mark_streams
 from mirage_mlir.targets.target import Target
 
@@ -74,7 +75,9 @@ class SoftwarePipelinePass(GraphPass):
     sections say what is done for one tile; fills are for the first.
 
     The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
-    in L2: bands of `raster_width` blocks.
+    in L2: bands of `raster_width` blocks. Where blocks mostly read along lines of their own, as
+    those of weights [out, in], each begins its loop `stagger` iterations further along than its
+    neighbour, so that they do not all ask the same banks of device memory.
 
     Fails on a graph without layouts, or with a schedule, and on a module for another target.
     """
@@ -99,4 +102,5 @@ class SoftwarePipelinePass(GraphPass):
             fail(graph, "has a schedule already")
         Pipelining(graph, target, self.stages, self.persistent).run()
         rasterize(graph, target.sm_count)
+        stagger(graph)
         mark_streams(graph)

@@ -30,8 +30,17 @@ MAX_READ_AHEAD = 48
 
 
 def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
-    """The index of each loop in the iteration with the given number; the last loop is fastest."""
-    sizes = ctx.graph.loop_sizes
+    """
+    The index of each loop in the iteration with the given number; the last loop is fastest.
+
+    A staggered loop begins further along in each block, and wraps around.
+    """
+    sizes, step = ctx.graph.loop_sizes, ctx.graph.schedule.stagger
+    if step:
+        (size,) = sizes
+        block = next((b for b, n in zip(ctx.blocks, ctx.graph.grid_sizes, strict=True) if n > 1), 0)
+        first = ctx.emit.rem(ctx.emit.mul(block, step), size)
+        return [ctx.emit.rem(ctx.emit.add(first, iteration), size)]
     if len(sizes) < 2:
         return [iteration] * len(sizes)
     return [ctx.emit.div(iteration, sizes[1]), ctx.emit.rem(iteration, sizes[1])]

@@ -182,6 +182,19 @@ def transposed_linear(s: Linear, *, computed: bool, views: bool) -> ModuleOp:
     return p.finish(*g.results)
 
 
+def out_in_linear(s: Linear) -> ModuleOp:
+    """`silu(x @ v^T) * (x @ w^T)` of n x k weights, as `nn.Linear` has them."""
+    p = Program(s.type_of("mk"), s.type_of("nk"), s.type_of("nk"))
+    x, *weights = p.inputs
+    views = [p.view(kernel.TransposeOp(each, [1, 0])) for each in weights]
+    with p.graph([-(-s.n // s.columns)], [s.iterations]) as g:
+        xt = g.load(x, (s.m, s.depth), [ALL], [1])
+        loads = [g.load(view, (s.depth, s.columns), [1], [0]) for view in views]
+        gate, up = (total(g, matmul(g, xt, each)) for each in loads)
+        g.store(g.add(tb.MulOp(g.add(tb.SiluOp(gate)), up)), s.type_of("mn"), [1])
+    return p.finish(*g.results)
+
+
 def attention(queries: int, keys: int, depth: int, kind: str = "f16") -> ModuleOp:
     """`softmax(q k^T) v`, a head in each block; k is seen through a transpose."""
     heads = 2

@@ -15,9 +15,9 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // Fields in any order, and all that a pipeline has; sections say what happens once and what in each iteration.
 // CHECK-LABEL: func.func @pipeline(
-// CHECK: schedule <threads = 128, producer_warps = 1, stages = 5, max_registers = 168, sums_in_workspace> memory <shared_bytes = 4096, mbarrier_offset = 3968, results = [0], partial_sums_offset = 256> {
+// CHECK: schedule <threads = 128, producer_warps = 1, stages = 5, max_registers = 168, stagger = 3, sums_in_workspace> memory <shared_bytes = 4096, mbarrier_offset = 3968, results = [0], partial_sums_offset = 256> {
 func.func @pipeline(%x: tensor<64xf32>) -> tensor<8xf32> {
-  %y = kernel.graph_defined ins(%x) grid [1] loop [8] schedule <sums_in_workspace, max_registers = 168, stages = 5, producer_warps = 1, threads = 128> memory <results = [0], partial_sums_offset = 256, mbarrier_offset = 3968, shared_bytes = 4096> {
+  %y = kernel.graph_defined ins(%x) grid [1] loop [8] schedule <sums_in_workspace, stagger = 3, max_registers = 168, stages = 5, producer_warps = 1, threads = 128> memory <results = [0], partial_sums_offset = 256, mbarrier_offset = 3968, shared_bytes = 4096> {
   ^bb0(%a: tensor<64xf32>):
     %t = threadblock.load %a grid_map [_] loop_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
     // CHECK: threadblock.section "prologue"

@@ -206,6 +206,18 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{has a stagger and 0 loops, not one}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, stagger = 5> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error @below {{has 8 blocks along axis 0, not a multiple of 3}}
   %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, raster_width = 3> {
   ^bb0(%a: tensor<64xf32>):

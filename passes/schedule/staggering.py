@@ -1,0 +1,40 @@
+"""Loops of blocks that read lines of their own begin with different iterations."""
+
+from dataclasses import replace
+
+from mirage_mlir.decisions.staggering import is_staggered, stagger_of
+from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, cuts, staged_loads
+from mirage_mlir.passes.analysis.tensor_views import view_of
+
+
+def stagger(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let blocks begin with different iterations, where each mostly reads along lines of its own.
+
+    The sums of a loop do not depend on the order of its iterations but for rounding; maxima over
+    iterations, to which sums are relative, start with the first iteration as before.
+    """
+    axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
+    if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic or not only_sums(graph):
+        return
+    loads = staged_loads(graph)
+    own = sum(buffer_bytes(load) for load in loads if walks_own_lines(load, axes[0]))
+    if is_staggered(own, sum(map(buffer_bytes, loads))):
+        step = stagger_of(graph.loop_sizes[0])
+        graph.schedule = replace(graph.schedule, stagger=step)
+
+
+def only_sums(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether all that the loop keeps are sums."""
+    found = [op for op in graph.body.block.ops if isinstance(op, threadblock.AccumulateOp)]
+    return all(op.kind.data == "sum" and op.rescale is None for op in found)
+
+
+def walks_own_lines(load: threadblock.LoadOp, axis: int) -> bool:
+    """Whether the loop walks along lines of a tensor that other blocks along `axis` do not read."""
+    strides = view_of(load.source).strides
+    along = [dim for dim, stride in enumerate(strides) if stride == 1 and cuts(load, dim)[1]]
+    return bool(along) and any(
+        cuts(load, dim)[0] == axis and strides[dim] > 1 for dim in range(len(strides))
+    )

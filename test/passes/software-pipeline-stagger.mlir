@@ -1,0 +1,79 @@
+// With which iteration the loops of blocks begin: one step further along in each, where blocks read lines of their own.
+// RUN: mirage-opt %s --select-mma="target=H200" --select-copies --assign-layouts --software-pipeline | filecheck %s
+
+// Weights [out, in]: the loop walks along the rows of %w, and each block reads rows of its own.
+// CHECK-LABEL: func.func @out_in
+// CHECK:       grid [32] loop [8] schedule <{{.*}}stagger = 5{{.*}}> {
+func.func @out_in(%x: tensor<16x512xf16>, %w: tensor<1024x512xf16>) -> tensor<16x1024xf32> {
+  %v = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<1024x512xf16>) -> tensor<512x1024xf16>
+  %o = kernel.graph_defined ins(%x, %v) grid [32] loop [8] {
+  ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x1024xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<512x1024xf16>) -> !threadblock.tile<64x32xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x32xf16>) -> !threadblock.tile<16x32xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<16x32xf32>) -> !threadblock.tile<16x32xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<16x32xf32>
+  } : (tensor<16x512xf16>, tensor<512x1024xf16>) -> tensor<16x1024xf32>
+  func.return %o : tensor<16x1024xf32>
+}
+
+// Weights [in, out]: what blocks read at one time lies side by side.
+// CHECK-LABEL: func.func @in_out
+// CHECK-NOT:   stagger
+// CHECK:       func.return
+func.func @in_out(%x: tensor<16x512xf16>, %w: tensor<512x1024xf16>) -> tensor<16x1024xf32> {
+  %o = kernel.graph_defined ins(%x, %w) grid [32] loop [8] {
+  ^bb0(%xa: tensor<16x512xf16>, %wa: tensor<512x1024xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x512xf16>) -> !threadblock.tile<16x64xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<512x1024xf16>) -> !threadblock.tile<64x32xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x32xf16>) -> !threadblock.tile<16x32xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<16x32xf32>) -> !threadblock.tile<16x32xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<16x32xf32>
+  } : (tensor<16x512xf16>, tensor<512x1024xf16>) -> tensor<16x1024xf32>
+  func.return %o : tensor<16x1024xf32>
+}
+
+// Rows of blocks along a second axis read the same weights at the same time: L2 holds them.
+// CHECK-LABEL: func.func @shared_weights
+// CHECK-NOT:   stagger
+// CHECK:       func.return
+func.func @shared_weights(%x: tensor<64x512xf16>, %w: tensor<1024x512xf16>) -> tensor<64x1024xf32> {
+  %v = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<1024x512xf16>) -> tensor<512x1024xf16>
+  %o = kernel.graph_defined ins(%x, %v) grid [32, 4] loop [8] {
+  ^bb0(%xa: tensor<64x512xf16>, %wa: tensor<512x1024xf16>):
+    %xt = threadblock.load %xa grid_map [_, 0] loop_map [1] : (tensor<64x512xf16>) -> !threadblock.tile<16x64xf16>
+    %wt = threadblock.load %wa grid_map [1, _] loop_map [0] : (tensor<512x1024xf16>) -> !threadblock.tile<64x32xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x32xf16>) -> !threadblock.tile<16x32xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<16x32xf32>) -> !threadblock.tile<16x32xf32>
+    threadblock.store %s grid_map [1, 0] : !threadblock.tile<16x32xf32>
+  } : (tensor<64x512xf16>, tensor<512x1024xf16>) -> tensor<64x1024xf32>
+  func.return %o : tensor<64x1024xf32>
+}
+
+// A maximum, to which sums could be relative, takes iterations in their order. Ten iterations: steps of 7.
+// CHECK-LABEL: func.func @maxima
+// CHECK-NOT:   stagger
+// CHECK:       func.return
+func.func @maxima(%x: tensor<64x640xf32>) -> tensor<64x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [32] loop [10] {
+  ^bb0(%xa: tensor<64x640xf32>):
+    %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<64x640xf32>) -> !threadblock.tile<2x64xf32>
+    %m = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<2x64xf32>) -> !threadblock.tile<2x1xf32>
+    %s = threadblock.accumulate %m {kind = "max"} : (!threadblock.tile<2x1xf32>) -> !threadblock.tile<2x1xf32>
+    threadblock.store %s grid_map [0] : !threadblock.tile<2x1xf32>
+  } : (tensor<64x640xf32>) -> tensor<64x1xf32>
+  func.return %o : tensor<64x1xf32>
+}
+
+// CHECK-LABEL: func.func @sums
+// CHECK:       grid [32] loop [10] schedule <{{.*}}stagger = 7{{.*}}> {
+func.func @sums(%x: tensor<64x640xf32>) -> tensor<64x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [32] loop [10] {
+  ^bb0(%xa: tensor<64x640xf32>):
+    %t = threadblock.load %xa grid_map [0] loop_map [1] : (tensor<64x640xf32>) -> !threadblock.tile<2x64xf32>
+    %m = threadblock.reduce_sum %t {dims = array<i64: 1>} : (!threadblock.tile<2x64xf32>) -> !threadblock.tile<2x1xf32>
+    %s = threadblock.accumulate %m : (!threadblock.tile<2x1xf32>) -> !threadblock.tile<2x1xf32>
+    threadblock.store %s grid_map [0] : !threadblock.tile<2x1xf32>
+  } : (tensor<64x640xf32>) -> tensor<64x1xf32>
+  func.return %o : tensor<64x1xf32>
+}
