@@ -9,8 +9,8 @@ from mirage_mlir.driver.choose import Offer, TimedCandidate
 from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.search.report import SearchReport
 
-NOISE = 0.02
-"""Of a time: two that differ by less are the same. Medians of repeated runs differ by 1 %."""
+NOISE = 0.01
+"""Of a time: two that differ by less are the same. Medians of repeated runs differ by as much."""
 
 
 @dataclass

@@ -145,7 +145,7 @@ class CostModel(SumsAcrossBlocks):
         rounds = np.where(alone | uneven, 1.0, waves)
         return np.where(
             pipelined,
-            np.where(looped, self._apart_in_loop(), PIPELINE_APART / rounds),
+            np.where(looped, self._apart_in_loop(at_once), PIPELINE_APART / rounds),
             np.where(looped, np.where(self.resources.walks, 0.0, APART), ALL_APART / rounds),
         )
 
@@ -161,11 +161,13 @@ class CostModel(SumsAcrossBlocks):
             uneven |= np.exp2(np.ceil(np.log2(rows))) != rows
         return uneven
 
-    def _apart_in_loop(self) -> Array:
+    def _apart_in_loop(self, at_once: Array) -> Array:
         """
         The same share in a loop with producers: a buffer is refilled when its matmul has ended.
+
+        Blocks of one multiprocessor fill theirs while others compute.
         """
-        stages, iterations = self.resources.stages, self.tiling.mesh.iterations
+        stages, iterations = at_once * self.resources.stages, self.tiling.mesh.iterations
         if self.resources.chains:
             # These wait for their matmuls anyway, and most of them for their bytes.
             return np.where(iterations > 2, 0.0, PIPELINE_APART * (stages <= 2))

@@ -3,6 +3,12 @@
 SECTOR, LINE = 32, 128
 """Bytes that device memory hands out at once, and that L2 keeps together."""
 
+LATER_RUN, LATER = 256, 1.015
+"""Bytes of a line below which a tile is dearer whose neighbours in the line come in later
+iterations, and by how much. Weights [out, in] in tiles with 128, 256 and 512 bytes of each line
+took 57.0, 56.1 and 56.0 us on an H200 (a gated MLP of 14,336), 57.9 and 56.7 for 16 rows, and 29.9
+and 29.5 (a matmul of 14,336), with staggered loops."""
+
 LINE_SHARE = 0.25
 """How much whole lines count beside whole sectors in the price of a short run: fitted to RMSNorm
 and a linear layer on an H200, 255 tilings (see `benchmarks/README.md`)."""

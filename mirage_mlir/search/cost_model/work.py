@@ -9,6 +9,8 @@ from mirage_mlir.search.cost_model.element_reads import ElementReads
 from mirage_mlir.search.cost_model.element_work import element_work
 from mirage_mlir.search.cost_model.fitted import (
     KEPT_IN_L2,
+    LATER,
+    LATER_RUN,
     LEAST_PIECE,
     LINE,
     LINE_SHARE,
@@ -131,7 +133,7 @@ class WorkCount:
         item = item_bytes(tensor.element_type)
         tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
         run, vector, _ = contiguous(tiling, tensor)
-        waste = tiling.once(("waste", tensor.node), lambda: _waste(run))
+        waste = tiling.once(("waste", tensor.node), lambda: _waste(run) * self._later(tensor, run))
         traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
         again: Array | float = 0.0
@@ -160,6 +162,14 @@ class WorkCount:
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
             self._add_reading_again(value, tile / vector)
+
+    def _later(self, tensor: Input, run: Array) -> Array:
+        """The factor for lines that a block reads piece by piece, one in each iteration."""
+        trips = self.tiling.mesh.trip_counts
+        walked = [axis for axis, stride in tensor.by_stride() if stride == 1 and axis in trips]
+        if not walked:
+            return np.ones_like(run)
+        return np.where((trips[walked[0]] > 1) & (run < LATER_RUN), LATER, 1.0)
 
     def _add_reading_again(self, value: int, pieces: Array) -> None:
         """Adds the L1 reads of a tile that is not in shared memory and is used more than once."""
