@@ -20,6 +20,7 @@ from mirage_mlir.decisions.registers import (
     FEW_REGISTERS,
     PRODUCER_WARPS,
     SOME_REGISTERS,
+    fewest_blocks,
     registers_of_consumers,
 )
 from mirage_mlir.diagnostics import fail
@@ -313,6 +314,9 @@ class KernelFunction:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
         cluster = launched_cluster(graph)
+        meets_others = prod(cluster) > 1 and not graph.loop_sizes
+        if least := fewest_blocks(self.launched_threads, meets_others=meets_others):
+            attributes["nvvm.minctasm"] = IntegerAttr(least, i32)
         if prod(cluster) > 1:
             attributes["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, cluster)
         notes = [self.argument_attributes(root) for root in self.roots]

@@ -131,6 +131,9 @@ class LiveValues:
                 barrier = place[value]
                 live = sum((v for first, last, v in kept if first < barrier <= last), start=0.0)
                 live = sum(wide, start=live)
+                if edge.kind is Kind.MATMUL and not self.tiling.in_loop(value):
+                    # In the loop its result is what it is added to.
+                    live = live + self.tiling.volume(value)
                 worst = np.maximum(worst, live)
         return worst
 

@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lowered_kernels import check, graphs_of, schedule
 from lowering_cases import Linear, out_in_linear
-from small_graphs import ALL, Program
+from small_graphs import Program
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects import threadblock as tb
@@ -36,7 +36,7 @@ def row_sums(rows: int, columns: int, wide: int) -> ModuleOp:
     st.sampled_from(["f16", "bf16"]),
     st.sampled_from(["H200", "A100"]),
 )
-# Ragged in depth and columns, more stages than iterations, a single row; and a block without columns.
+# Ragged in depth and columns, and a single row; and a block without columns.
 @example(1, 3, -8, 3, "f16", "H200")
 @example(16, 2, -24, 4, "bf16", "A100")
 def test_products(
