@@ -1,7 +1,7 @@
 """
 Decides with which iteration the loop of each block begins.
 
-Blocks that each walk along lines of their own, as those of a product with weights [out, in] do,
+Blocks that each walk along lines of their own, as those of a matmul with weights [out, in] do,
 would all read at the same place of their lines at the same time. Lines lie a power of two of bytes
 apart as a rule, and such addresses fall into few channels and banks of device memory. Where the
 loop of each block begins further along than its neighbour's, and ends with the iterations that it
@@ -14,7 +14,7 @@ from math import gcd
 LEAST_STEP = 5
 """Iterations from one block's first to its neighbour's. On an H200, of loops over 128 to 512 bytes
 of each line at a time, steps of 5 took as long as steps of 3 and less than 1 and 17: for two
-products of 14336 columns with iterations of 128 bytes 55.2 us, with 1 56.2, with 17 55.4, without
+matmuls of 14336 columns with iterations of 128 bytes 55.2 us, with 1 56.2, with 17 55.4, without
 56.0."""
 
 LEAST_SHARE = 0.5

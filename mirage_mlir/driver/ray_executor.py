@@ -151,27 +151,22 @@ class TaskLane(_Waiting):
     def __init__(self) -> None:
         super().__init__()
         self._task = self._ray.remote(num_cpus=1, max_retries=0)(called)
-        self._running: Any = None
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """As `Lane.call`."""
-
-        def ask() -> Any:
-            self._running = self._task.remote(code_version(), function, arguments)
-            return self._running
-
-        return self._answer(ask)
+        return self._answer(lambda: self._task.remote(code_version(), function, arguments))
 
     def restart(self) -> None:
         """Ray finds another process."""
 
     def close(self) -> None:
-        """End what is running."""
+        """
+        Wait no longer.
+
+        What is running ends by itself: Ray 2 may abort the whole process where a task that it
+        cancels ends at the same time ("Tried to complete task that was not pending").
+        """
         self._closed.set()
-        if self._running is not None:
-            with suppress(ClusterLost, ConnectionError, ValueError):
-                self._check_connected()
-                self._ray.cancel(self._running, force=True)
 
 
 class ActorLane(_Waiting):

@@ -74,6 +74,12 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Generator[TwoNodes]:
         cluster.shutdown()
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The answers of one machine."""
+    return answers(tuned(Cache(tmp_path_factory.mktemp("alone"))))
+
+
 def in_cluster(folder: Path) -> list[Tuned]:
     with closing(ray_executor(machine, "H200")) as executor:
         assert len(executor.timers) == 3
@@ -92,7 +98,7 @@ def test_no_gpu_that_can_be_used(nodes: TwoNodes) -> None:
         ray_executor(without_gpu, "H200")
 
 
-def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path, alone: Any) -> None:
     """What it was at is read by another one, the rest once; the answer is that of one machine."""
     nodes.log.unlink(missing_ok=True)
     killed: list[int] = []
@@ -110,7 +116,7 @@ def test_a_worker_that_is_killed(nodes: TwoNodes, tmp_path: Path) -> None:
     assert set(readings(nodes.log).values()) == {1}
     assert len(readings(nodes.log)) == 6
     assert len(set(readers(nodes.log)) - set(killed)) > 1
-    assert answers(results) == answers(tuned(Cache(tmp_path / "here")))
+    assert answers(results) == alone
 
 
 FROM_OUTSIDE = """
@@ -144,7 +150,7 @@ def from_outside(nodes: TwoNodes, folder: Path) -> subprocess.CompletedProcess[s
     pytest.skip("Ray starts no client server in time")
 
 
-def test_a_client(nodes: TwoNodes, tmp_path: Path) -> None:
+def test_a_client(nodes: TwoNodes, tmp_path: Path, alone: Any) -> None:
     """A process that is no node, through the cluster's client server: the same answer."""
     pytest.importorskip("grpc")
     nodes.log.unlink(missing_ok=True)
@@ -152,7 +158,7 @@ def test_a_client(nodes: TwoNodes, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert set(readings(nodes.log).values()) == {1}
     assert len(readings(nodes.log)) == 6
-    assert json.loads(done.stdout) == [["", ""], answers(tuned(Cache(tmp_path / "here")))]
+    assert json.loads(done.stdout) == [["", ""], alone]
 
 
 @pytest.mark.skipif(not EVERYTHING, reason="one more way to lose a process: make test-all")
