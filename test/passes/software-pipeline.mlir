@@ -12,7 +12,7 @@
 // that write their parts of a column's sum and those that add them up. Nothing waits for what a thread
 // has in its own registers.
 // CHECK-LABEL: func.func @normalized
-// CHECK:       grid [4] loop [8] schedule <threads = 64, stages = 8> {
+// CHECK:       grid [4] loop [8] schedule <threads = 64, stages = 8, stagger = 5> {
 // CHECK-NEXT:  ^{{.*}}(%xa: tensor<64x512xf16>):
 // CHECK-NEXT:    %t = threadblock.load {{.*}} {layout = #threadblock.shared<{shape = [16, 64], order = [1, 0]}>
 // CHECK-NEXT:    threadblock.section "prologue"
