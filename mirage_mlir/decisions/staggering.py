@@ -34,5 +34,9 @@ def is_staggered(own_bytes: float, iteration_bytes: float) -> bool:
 
 
 def stagger_of(iterations: int) -> int:
-    """The step from one block's first iteration to its neighbour's, with which each is a first."""
-    return next(step for step in count(LEAST_STEP, 2) if gcd(step, iterations) == 1)
+    """
+    The step from one block's first iteration to its neighbour's, with which each is a first.
+
+    It is counted around the loop: 0 for a loop of one iteration.
+    """
+    return next(step for step in count(LEAST_STEP, 2) if gcd(step, iterations) == 1) % iterations

@@ -13,12 +13,15 @@ def stagger(graph: kernel.GraphDefinedOp) -> None:
     Let blocks begin with different iterations, where each mostly reads along lines of its own.
 
     The sums of a loop do not depend on the order of its iterations but for rounding; maxima over
-    iterations, to which sums are relative, start with the first iteration as before.
+    iterations, to which sums are relative, start with the first iteration as before. So do blocks
+    that copy tiles to each other (multicast): these are of the same iteration.
     """
     axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
     if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic or not only_sums(graph):
         return
     loads = staged_loads(graph)
+    if any(load.multicast is not None for load in loads):
+        return
     own = sum(buffer_bytes(load) for load in loads if walks_own_lines(load, axes[0]))
     if is_staggered(own, sum(map(buffer_bytes, loads))):
         step = stagger_of(graph.loop_sizes[0])

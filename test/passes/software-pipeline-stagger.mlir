@@ -77,3 +77,22 @@ func.func @sums(%x: tensor<64x640xf32>) -> tensor<64x1xf32> {
   } : (tensor<64x640xf32>) -> tensor<64x1xf32>
   func.return %o : tensor<64x1xf32>
 }
+
+// The blocks of a cluster copy the tiles of %x to each other, which are of one iteration.
+// CHECK-LABEL: func.func @multicast
+// CHECK-NOT:   stagger
+// CHECK:       multicast = 2
+// CHECK-NOT:   stagger
+// CHECK:       func.return
+func.func @multicast(%x: tensor<64x1024xf16>, %w: tensor<256x1024xf16>) -> tensor<64x256xf32> {
+  %v = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<256x1024xf16>) -> tensor<1024x256xf16>
+  %o = kernel.graph_defined ins(%x, %v) grid [2] cluster [2] loop [16] {
+  ^bb0(%xa: tensor<64x1024xf16>, %wa: tensor<1024x256xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<64x1024xf16>) -> !threadblock.tile<64x64xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<1024x256xf16>) -> !threadblock.tile<64x128xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<64x128xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<64x128xf32>) -> !threadblock.tile<64x128xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<64x128xf32>
+  } : (tensor<64x1024xf16>, tensor<1024x256xf16>) -> tensor<64x256xf32>
+  func.return %o : tensor<64x256xf32>
+}

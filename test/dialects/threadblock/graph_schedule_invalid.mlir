@@ -217,6 +217,33 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
+func.func @f(%x: tensor<64xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has a stagger of 8, but its loop 8 iterations}}
+  %y = kernel.graph_defined ins(%x) grid [1] loop [8] schedule <threads = 64, stagger = 8> {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [_] loop_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    %s = threadblock.accumulate %t : (!threadblock.tile<8xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %s grid_map [_] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<8xf32>
+  func.return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<16x64xf32>) -> tensor<2x8xf32> {
+  %y = kernel.graph_defined ins(%x) grid [2] cluster [2] loop [8] schedule <threads = 64, stagger = 1> {
+  ^bb0(%a: tensor<16x64xf32>):
+    // expected-error @below {{is multicast to blocks that begin their loops with other iterations}}
+    %t = threadblock.load %a grid_map [_] loop_map [1] {copy = "tensor", multicast = 2 : i64} : (tensor<16x64xf32>) -> !threadblock.tile<16x8xf32>
+    %s = threadblock.accumulate %t : (!threadblock.tile<16x8xf32>) -> !threadblock.tile<16x8xf32>
+    %r = threadblock.reduce_sum %s {dims = array<i64: 0>} : (!threadblock.tile<16x8xf32>) -> !threadblock.tile<1x8xf32>
+    threadblock.store %r grid_map [0] : !threadblock.tile<1x8xf32>
+  } : (tensor<16x64xf32>) -> tensor<2x8xf32>
+  func.return %y : tensor<2x8xf32>
+}
+
+// -----
+
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error @below {{has 8 blocks along axis 0, not a multiple of 3}}
   %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, raster_width = 3> {

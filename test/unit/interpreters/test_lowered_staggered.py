@@ -1,13 +1,21 @@
 """Loops that begin with another iteration in each block: results are those of the uGraph in f64."""
 
+from dataclasses import replace
+from math import prod
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lowered_kernels import check, graphs_of, schedule
 from lowering_cases import Linear, out_in_linear
 from small_graphs import Program
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 
 from mirage_mlir.dialects import threadblock as tb
+from mirage_mlir.dialects.launch import launch_of
+from mirage_mlir.dialects.nvvm_hopper import CpAsyncBulkTensorLoadOp
+from mirage_mlir.passes import graph_pass
+from mirage_mlir.targets.target import H200, Target
 
 
 def stagger_of(module: ModuleOp, target: str) -> int:
@@ -47,6 +55,33 @@ def test_products(
     module = out_in_linear(Linear(rows, k, n, rows, depth, 16, kind))
     assert stagger_of(module, target) > 0
     check(module, target=target)
+
+
+@pytest.mark.parametrize(("stages", "kind"), [(3, "f16"), (4, "bf16")])
+def test_clusters(stages: int, kind: str) -> None:
+    """Blocks that copy tiles to each other stay together; more iterations than buffers."""
+    module = out_in_linear(Linear(64, 512, 64, 64, 64, 32, kind))
+    for graph in graphs_of(module):
+        graph.cluster = DenseArrayBase.from_list(i64, [2])
+    kernels = check(module, stages=stages)
+    assert [
+        op for op in kernels.walk() if isinstance(op, CpAsyncBulkTensorLoadOp) and op.multicast_mask
+    ]
+    assert stagger_of(module, "H200") == 0
+
+
+def test_persistent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each tile of a block has a first iteration of its own."""
+    few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
+
+    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
+        return few
+
+    monkeypatch.setattr(graph_pass, "settle_target", settled)
+    module = out_in_linear(Linear(64, 184, 280, 64, 32, 64))
+    assert stagger_of(module, "H200") > 0
+    (launch,) = [each for op in check(module).walk() if (each := launch_of(op))]
+    assert prod(launch.grid) == 3
 
 
 @settings(max_examples=8)
