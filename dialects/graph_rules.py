@@ -10,7 +10,6 @@ stores fill their result.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -19,6 +18,7 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import verify_buffer, verify_layout, verify_room
 from mirage_mlir.dialects.overlap_rules import verify_overlap
+from mirage_mlir.dialects.schedule_rules import verify_schedule
 from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.shapes.shapes import Shape, ShapeError, broadcast_to
 from mirage_mlir.shapes.tile_extents import (
@@ -66,7 +66,7 @@ class Knowledge:
 def verify_graph(graph: GraphDefinedOp) -> None:
     """Raise `InvalidOperation` at the first operation that breaks a rule."""
     _verify_counts(graph)
-    _verify_schedule(graph)
+    verify_schedule(graph)
     _verify_arguments(graph)
     verify_overlap(graph)
     for op in graph.body.block.ops:
@@ -103,33 +103,6 @@ def _verify_counts(graph: GraphDefinedOp) -> None:
         total *= part
     if total > MAX_CLUSTER:
         raise invalid(graph, f"has clusters of {total} blocks, more than {MAX_CLUSTER}")
-
-
-def _verify_schedule(graph: GraphDefinedOp) -> None:
-    """The schedule and the memory plan agree with the graph's grid, loops and results."""
-    iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
-    if stages > iterations:
-        raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
-    first, width = graph.grid_sizes[0], graph.schedule.raster_width
-    if width and (width < 0 or first % width):
-        raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
-    if graph.schedule.stagger:
-        _verify_stagger(graph)
-    places = graph.memory.results
-    if places and len(places) != len(graph.outputs):
-        raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
-
-
-def _verify_stagger(graph: GraphDefinedOp) -> None:
-    """There is one loop, and no blocks that copy tiles of the same iteration to each other."""
-    stagger, loops = graph.schedule.stagger, graph.loop_sizes
-    if len(loops) != 1:
-        raise invalid(graph, f"has a stagger and {len(loops)} loops, not one")
-    if stagger >= loops[0]:
-        raise invalid(graph, f"has a stagger of {stagger}, but its loop {loops[0]} iterations")
-    for op in graph.body.block.ops:
-        if isinstance(op, LoadOp) and op.multicast is not None:
-            raise invalid(op, "is multicast to blocks that begin their loops with other iterations")
 
 
 def _verify_arguments(graph: GraphDefinedOp) -> None:

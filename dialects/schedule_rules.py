@@ -1,0 +1,34 @@
+"""The rules of a graph's schedule: it agrees with grid, loops, results and loads."""
+
+from math import prod
+
+from mirage_mlir.diagnostics import invalid
+from mirage_mlir.dialects.kernel import GraphDefinedOp
+from mirage_mlir.dialects.threadblock import LoadOp
+
+
+def verify_schedule(graph: GraphDefinedOp) -> None:
+    """The schedule and the memory plan agree with the graph's grid, loops and results."""
+    iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
+    if stages > iterations:
+        raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
+    first, width = graph.grid_sizes[0], graph.schedule.raster_width
+    if width and (width < 0 or first % width):
+        raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
+    if graph.schedule.stagger:
+        _verify_stagger(graph)
+    places = graph.memory.results
+    if places and len(places) != len(graph.outputs):
+        raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
+
+
+def _verify_stagger(graph: GraphDefinedOp) -> None:
+    """There is one loop, and no blocks that copy tiles of the same iteration to each other."""
+    stagger, loops = graph.schedule.stagger, graph.loop_sizes
+    if len(loops) != 1:
+        raise invalid(graph, f"has a stagger and {len(loops)} loops, not one")
+    if stagger >= loops[0]:
+        raise invalid(graph, f"has a stagger of {stagger}, but its loop {loops[0]} iterations")
+    for op in graph.body.block.ops:
+        if isinstance(op, LoadOp) and op.multicast is not None:
+            raise invalid(op, "is multicast to blocks that begin their loops with other iterations")
