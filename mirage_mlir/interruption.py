@@ -33,6 +33,8 @@ def deferred() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        # Else a search behind the block, or in a thread, would be cancelled before it began.
+        _requested.clear()
 
 
 def _request(number: int, frame: FrameType | None) -> None:

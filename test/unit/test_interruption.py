@@ -39,6 +39,13 @@ def test_every_block_starts_anew() -> None:
         assert not interruption.requested()
 
 
+def test_nothing_is_left_behind() -> None:
+    """What is searched later, outside of any block, is searched to its end."""
+    with interruption.deferred():
+        press()
+    assert not Effort().limits().expired()
+
+
 def test_inner_blocks_belong_to_the_outermost() -> None:
     with interruption.deferred():
         with interruption.deferred():
