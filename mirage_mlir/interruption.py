@@ -27,7 +27,6 @@ def deferred() -> Generator[None]:
     if signal.getsignal(signal.SIGINT) is _request:
         yield
         return
-    _requested.clear()
     before = signal.signal(signal.SIGINT, _request)
     try:
         yield

@@ -150,12 +150,11 @@ def bytes_along(graph: kernel.GraphDefinedOp) -> tuple[int, int]:
     Bytes of an iteration's tiles that depend on the first grid axis only, and on the second only.
     """
     along = [0, 0]
-    for op in graph.body.block.ops:
-        if is_staged(op):
-            axes = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
-            first, second, *_ = [*(dim >= 0 and blocks > 1 for dim, blocks in axes), False, False]
-            if first != second:
-                along[second] += buffer_bytes(op)
+    for op in staged_loads(graph):
+        axes = zip(op.grid_map.get_values(), graph.grid_sizes, strict=True)
+        first, second, *_ = [*(dim >= 0 and blocks > 1 for dim, blocks in axes), False, False]
+        if first != second:
+            along[second] += buffer_bytes(op)
     return along[0], along[1]
 
 

@@ -25,9 +25,9 @@ from mirage_mlir.dialects.pipeline import (
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import (
     copied_invariant_loads,
-    is_staged,
     loads_of_tiles,
     shared_layout,
+    staged_loads,
 )
 from mirage_mlir.passes.codegen.access import CACHE_POLICIES
 from mirage_mlir.passes.codegen.context import KernelContext
@@ -121,7 +121,7 @@ class Producer:
     def copy_next_tiles(self, tiles: PersistentTiles) -> None:
         """Copy what a persistent block needs for the tiles of the grid behind its first one."""
         ctx, emit = self.ctx, self.ctx.emit
-        loads = [op for op in ctx.graph.body.block.ops if is_staged(op)]
+        loads = staged_loads(ctx.graph)
         invariant, count = copied_invariant_loads(ctx.graph), tiles.count()
 
         def tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:

@@ -37,7 +37,7 @@ def fetched_loads(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
     if prod(graph.loop_sizes) < 2:
         return []
     threads, ops = graph.schedule.threads, [*graph.body.block.ops]
-    found = [op for op in ops if is_staged(op) and op.is_realigned_copy]
+    found = [op for op in staged_loads(graph) if op.is_realigned_copy]
     sizes = [prod(threadblock.shape_of(op.result)) * item_bytes(op.result) for op in found]
     words = sum(float(fetched_words(size, threads)) for size in sizes)
     sums = sum(prod(threadblock.shape_of(op.results[0])) for op in ops if is_kept(op))
@@ -58,11 +58,10 @@ def unshared_bytes(graph: kernel.GraphDefinedOp) -> int:
     A tile that several blocks load comes from device memory once; each block counts its share.
     """
     total = 0
-    for op in graph.body.block.ops:
-        if is_staged(op):
-            cut = cut_axes(op)
-            sharing = [n for axis, n in enumerate(graph.grid_sizes) if axis not in cut]
-            total += buffer_bytes(op) // prod(sharing)
+    for op in staged_loads(graph):
+        cut = cut_axes(op)
+        sharing = [n for axis, n in enumerate(graph.grid_sizes) if axis not in cut]
+        total += buffer_bytes(op) // prod(sharing)
     return total
 
 

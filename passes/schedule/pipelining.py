@@ -32,7 +32,7 @@ from mirage_mlir.dialects.pipeline import (
     IssueCopiesOp,
     RefillBuffersOp,
 )
-from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.buffers import staged_loads
 from mirage_mlir.passes.analysis.copy_shapes import walks, walks_row_by_row
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -165,8 +165,7 @@ class Pipelining:
         """Replace the graph's operations by its loads and those of `sections`."""
         loads = loads_of(sections[PROLOGUE])
         sections[PROLOGUE] = [op for op in sections[PROLOGUE] if op not in loads]
-        staged = filter(is_staged, self.graph.body.block.ops)
-        write_sections(self.graph, [*loads, *staged], sections)
+        write_sections(self.graph, [*loads, *staged_loads(self.graph)], sections)
 
     def fence(self, sections: Sections) -> None:
         """Fence where warpgroups multiply what threads write: they read it another way."""
@@ -229,8 +228,7 @@ class Pipelining:
         if self.given_stages:
             return min(iterations, self.given_stages)
         if not has_producer(self.graph, self.target):
-            staged = [*filter(is_staged, graph.body.block.ops)]
-            fetched = fetched_loads(graph) == staged != []
+            fetched = fetched_loads(graph) == staged_loads(graph) != []
             share = blocks_side_by_side(graph, self.target) if walks(graph) else 1
             return int(loop_stages(size, iterations, fetched, share))
         other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)

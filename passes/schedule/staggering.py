@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from mirage_mlir.decisions.staggering import is_staggered, stagger_of
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, cuts, staged_loads
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, staged_loads
 from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import shares_tiles
+from mirage_mlir.passes.schedule.block_resources import iteration_bytes
 
 
 def stagger(graph: kernel.GraphDefinedOp) -> None:
@@ -17,13 +19,12 @@ def stagger(graph: kernel.GraphDefinedOp) -> None:
     that copy tiles to each other (multicast): these are of the same iteration.
     """
     axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
-    if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic or not only_sums(graph):
+    if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic:
         return
-    loads = staged_loads(graph)
-    if any(load.multicast is not None for load in loads):
+    if shares_tiles(graph) or not only_sums(graph):
         return
-    own = sum(buffer_bytes(load) for load in loads if walks_own_lines(load, axes[0]))
-    if is_staggered(own, sum(map(buffer_bytes, loads))):
+    own = sum(buffer_bytes(op) for op in staged_loads(graph) if walks_own_lines(op, axes[0]))
+    if is_staggered(own, iteration_bytes(graph)):
         step = stagger_of(graph.loop_sizes[0])
         graph.schedule = replace(graph.schedule, stagger=step)
 
@@ -37,7 +38,5 @@ def only_sums(graph: kernel.GraphDefinedOp) -> bool:
 def walks_own_lines(load: threadblock.LoadOp, axis: int) -> bool:
     """Whether the loop walks along lines of a tensor that other blocks along `axis` do not read."""
     strides = view_of(load.source).strides
-    along = [dim for dim, stride in enumerate(strides) if stride == 1 and cuts(load, dim)[1]]
-    return bool(along) and any(
-        cuts(load, dim)[0] == axis and strides[dim] > 1 for dim in range(len(strides))
-    )
+    across, (along,) = load.grid_map.get_values()[axis], load.loop_map.get_values()
+    return across >= 0 and strides[across] > 1 and strides[along] == 1

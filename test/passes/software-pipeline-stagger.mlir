@@ -50,7 +50,7 @@ func.func @shared_weights(%x: tensor<64x512xf16>, %w: tensor<1024x512xf16>) -> t
   func.return %o : tensor<64x1024xf32>
 }
 
-// A maximum, to which sums could be relative, takes iterations in their order. Ten iterations: steps of 7.
+// A maximum, to which sums could be relative, takes iterations in their order.
 // CHECK-LABEL: func.func @maxima
 // CHECK-NOT:   stagger
 // CHECK:       func.return
@@ -65,6 +65,7 @@ func.func @maxima(%x: tensor<64x640xf32>) -> tensor<64x1xf32> {
   func.return %o : tensor<64x1xf32>
 }
 
+// Ten iterations: with steps of 5 only two of them would be a first.
 // CHECK-LABEL: func.func @sums
 // CHECK:       grid [32] loop [10] schedule <{{.*}}stagger = 7{{.*}}> {
 func.func @sums(%x: tensor<64x640xf32>) -> tensor<64x1xf32> {

@@ -16,15 +16,19 @@ def places() -> set[str]:
     return {subprocess.run(command, capture_output=True, text=True).stdout for _ in range(3)}
 
 
+def is_allowed() -> bool:
+    """Whether a process may ask for it: some containers forbid that."""
+    asked = "import ctypes, sys; sys.exit(ctypes.CDLL(None).personality(0x40000) < 0)"
+    return subprocess.run([sys.executable, "-c", asked]).returncode == 0
+
+
 def test_places_are_the_same_inside() -> None:
-    """And differ before and after."""
-    if len(places()) == 1:
-        pytest.skip("this system never randomizes addresses")
+    """And as different after as before."""
+    before = len(places())
     with fixed_addresses():
-        inside = places()
-    if len(inside) > 1:
-        pytest.skip("this container forbids it")
-    assert len(places()) > 1
+        inside = len(places())
+    assert inside == 1 or not is_allowed()
+    assert (len(places()) > 1) == (before > 1)
 
 
 def test_it_ends_with_an_error() -> None:
