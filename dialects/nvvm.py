@@ -111,6 +111,21 @@ class BarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
+class BarrierArriveOp(IRDLOperation):
+    """Arrive at barrier `barrier_id` for `number_of_threads`, as if waiting there, and go on."""
+
+    name = "nvvm.barrier.arrive"
+
+    barrier_id = operand_def(i32)
+    number_of_threads = operand_def(i32)
+
+    def __init__(
+        self, barrier_id: SSAValue | Operation, number_of_threads: SSAValue | Operation
+    ) -> None:
+        super().__init__(operands=[barrier_id, number_of_threads])
+
+
+@irdl_op_definition
 class BarWarpSyncOp(IRDLOperation):
     """Wait for the warp's lanes whose bits are set in `mask`, and order their memory accesses."""
 
@@ -292,6 +307,7 @@ Nvvm = Dialect(
     [
         AtomicCountOp,
         BarWarpSyncOp,
+        BarrierArriveOp,
         BarrierOp,
         BlockIdXOp,
         BlockIdYOp,

@@ -51,6 +51,7 @@ from xdsl.traits import HasParent
 
 from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.common import i64_attr
+from mirage_mlir.dialects.deferred_mma import DEFERRED_OPS
 from mirage_mlir.dialects.fetched_tiles import FETCH_OPS
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.overlap import OVERLAP_OPS
@@ -341,8 +342,9 @@ class AwaitMmaOp(IRDLOperation):
     """
     Each warpgroup waits until at most `pending` of its asynchronous matmuls are in flight.
 
-    The tiles are results of matmuls, or sums to which these are added. With `pending` 0 they may be
-    used after it; else not before the next wait, while results of earlier matmuls may be.
+    The tiles are results of matmuls, or sums to which these are added. They may be used after it if
+    `pending` is 0, or if so many others have been started after them; else not before the next
+    wait, while results of earlier matmuls may be.
     (`wgmma.wait_group`; Triton's `ttng.warp_group_dot_wait`.)
     """
 
@@ -376,7 +378,7 @@ def is_across_blocks(op: Operation) -> bool:
 
 SCHEDULE_OPS = (
     *(*SYNCHRONIZATIONS, *COPY_OPS, *FETCH_OPS, *OVERLAP_OPS, *CLUSTER_OPS),
-    *(SectionOp, ClearPaddingOp, AwaitMmaOp),
+    *(*DEFERRED_OPS, SectionOp, ClearPaddingOp, AwaitMmaOp),
 )
 """All that `software-pipeline` and `overlap-launches` add; they name tiles, and compute nothing."""
 

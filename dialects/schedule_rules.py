@@ -3,8 +3,10 @@
 from math import prod
 
 from mirage_mlir.diagnostics import invalid
+from mirage_mlir.dialects.deferred_mma import StartDeferredOp
 from mirage_mlir.dialects.kernel import GraphDefinedOp
-from mirage_mlir.dialects.threadblock import LoadOp
+from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, SectionOp
+from mirage_mlir.dialects.threadblock import LoadOp, MatmulOp
 
 
 def verify_schedule(graph: GraphDefinedOp) -> None:
@@ -17,6 +19,7 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
         raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     if graph.schedule.stagger:
         _verify_stagger(graph)
+    _verify_deferred(graph)
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
         raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
@@ -32,3 +35,23 @@ def _verify_stagger(graph: GraphDefinedOp) -> None:
     for op in graph.body.block.ops:
         if isinstance(op, LoadOp) and op.multicast is not None:
             raise invalid(op, "is multicast to blocks that begin their loops with other iterations")
+
+
+def _verify_deferred(graph: GraphDefinedOp) -> None:
+    """Matmuls that are deferred are started in the loop and, for its last iteration, behind it."""
+    section, started = "", list[str]()
+    deferred = list[MatmulOp]()
+    for op in graph.body.block.ops:
+        if isinstance(op, SectionOp):
+            section = op.section.data
+        elif isinstance(op, StartDeferredOp):
+            started.append(section)
+        elif isinstance(op, MatmulOp) and op.deferred is not None:
+            deferred.append(op)
+    if not deferred and started:
+        raise invalid(graph, "starts deferred matmuls, but none of its matmuls is deferred")
+    if deferred and started != [MAIN_LOOP, EPILOGUE]:
+        places = f'"{MAIN_LOOP}", and for the last iteration in "{EPILOGUE}"'
+        raise invalid(
+            deferred[0], f"is deferred, which takes a threadblock.start_deferred in {places}"
+        )

@@ -199,7 +199,8 @@ class MatmulOp(MatmulBase, TileOp):
     computed from another matmul's result, in the same registers. Matmuls of one `batched` group are
     one instruction: their left operands share a buffer, each from a line on. The last
     `interleaved_graphs` thread graphs that compute the left operand do not run where they stand:
-    each piece of their result is computed while MMAs of the piece before run.
+    each piece of their result is computed while MMAs of the piece before run. A matmul that is
+    `deferred` starts one iteration later, where `threadblock.start_deferred` stands.
     """
 
     name = "threadblock.matmul"
@@ -213,6 +214,7 @@ class MatmulOp(MatmulBase, TileOp):
     chained = opt_prop_def(UnitAttr)
     batched = opt_prop_def(i64_array_parameter("batched"))
     interleaved_graphs = opt_prop_def(i64_parameter("interleaved_graphs"))
+    deferred = opt_prop_def(UnitAttr)
     result = result_def(TileConstr)
 
     def verify_(self) -> None:
@@ -223,6 +225,8 @@ class MatmulOp(MatmulBase, TileOp):
             raise invalid(self, f'is swapped, which takes mma = "{WGMMA}"')
         if self.interleaved_graphs is not None and self.mma is None:
             raise invalid(self, f'has interleaved graphs, which takes mma = "{WGMMA}"')
+        if self.deferred is not None and (self.mma is None or self.chained is None):
+            raise invalid(self, f'is deferred, which takes a chained matmul with mma = "{WGMMA}"')
         counts = () if self.warps is None else self.warps.get_values()
         if self.warps is not None and (len(counts) != 3 or min(counts) < 1):
             raise invalid(self, f"has warps {list(counts)}, not counts along rows, columns, depth")

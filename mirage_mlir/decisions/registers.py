@@ -87,22 +87,48 @@ def registers_of_consumers(threads: ArrayLike, kept: int = FEW_REGISTERS) -> Arr
     return np.minimum(MAX_CONSUMER_REGISTERS, rest // count // REGISTERS_STEP * REGISTERS_STEP)
 
 
-def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike]) -> Array:
+def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike], words: ArrayLike = 0.0) -> Array:
     """
     The number of producer warps: one, or a warpgroup that gives registers back.
 
     With one producer beside eight consumer warps, a quarter of a multiprocessor's registers serve
     three warps: 168 per thread. Where consumers need more there are four producer warps, which give
     theirs back. On an H200 attention took 4 to 12 % longer with four than with one, where one
-    sufficed.
+    sufficed. Where only four leave registers for a matmul that starts one iteration later, it took
+    8 % less with them (1024 keys, heads of 96).
 
     Args:
         threads: that compute.
         sums: registers of a thread for those of each matmul.
+        words: registers of a thread for the left operand of a matmul that may start later.
     """
-    needed = np.minimum(MAX_REGISTERS, sum(map(np.asarray, sums), start=np.asarray(BESIDE_SUMS)))
+    needed = sum(map(np.asarray, sums), start=BESIDE_SUMS + np.asarray(words))
+    needed = np.minimum(MAX_REGISTERS, needed)
     left = most_registers(np.asarray(threads) + PRODUCER_WARPS * WARP_THREADS)
     return np.where(needed <= left, PRODUCER_WARPS, GROUP_WARPS)
+
+
+def may_defer(
+    threads: int, producers: int, sums: Iterable[int], words: int, limit: int = 0
+) -> bool:
+    """
+    Whether a thread has registers for a matmul that starts one iteration later than its left
+    operand is computed: beside all sums, those of the left operand of the iteration before.
+
+    Args:
+        threads: that compute.
+        producers: warps that copy.
+        sums: registers of a thread for those of each matmul.
+        words: registers of a thread for the left operand.
+        limit: the registers of a thread with which several blocks fit on a multiprocessor, or 0.
+    """
+    needed = sum(sums) + words
+    if limit:
+        return FEWEST_BESIDE + needed <= limit
+    present = threads + producers * WARP_THREADS
+    several = producers > PRODUCER_WARPS
+    left = registers_of_consumers(threads) if several else most_registers(present)
+    return bool(BESIDE_SUMS + needed <= left)
 
 
 def registers_side_by_side(

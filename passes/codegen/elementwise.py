@@ -13,7 +13,7 @@ from mirage_mlir.passes.analysis.tile_attributes import is_merge, registers_of
 from mirage_mlir.passes.codegen import series
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.emitter import Emitter
+from mirage_mlir.passes.codegen.emitter import Emitter, scaled_value
 
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
@@ -107,14 +107,16 @@ def _approximate_erf(emit: Emitter, x: Scalar) -> Scalar:
 
 def _exp_of_difference(emit: Emitter, difference: arith.SubfOp) -> Scalar:
     """
-    `2^(a / ln 2 - b / ln 2)`, which saves an instruction where many differences share b.
+    `2^(a / ln 2 - b / ln 2)`, which saves an instruction where many differences share b, and
+    another one where a is a multiple of what is there already.
 
     The rounding of `b / ln 2` adds an error of 2^-24 |b / ln 2| to the exponent, which is far below
     the error of f16 for the b that f16 inputs give.
     """
     lhs, rhs = difference.operands
     shift = emit.result(arith.NegfOp(emit.result(arith.MulfOp(rhs, emit.f32(LOG2_E)))))
-    return emit.result(nvvm.Ex2Op(emit.result(math.FmaOp(lhs, emit.f32(LOG2_E), shift))))
+    value, factor = scaled_value(lhs) or (lhs, 1.0)
+    return emit.result(nvvm.Ex2Op(emit.result(math.FmaOp(value, emit.f32(factor * LOG2_E), shift))))
 
 
 EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {

@@ -364,3 +364,14 @@ def _bytes(kind: Attribute) -> int:
 @cache
 def _member(index: int) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i64, [index])
+
+
+def scaled_value(value: SSAValue) -> tuple[SSAValue, float] | None:
+    """The x and c of an f32 that has been emitted as x times a constant c."""
+    product = value.owner
+    if not isinstance(product, arith.MulfOp) or value.type != f32:
+        return None
+    for x, factor in (product.operands, reversed(product.operands)):
+        if isinstance(factor.owner, arith.ConstantOp) and isinstance(factor.owner.value, FloatAttr):
+            return x, factor.owner.value.value.data
+    return None

@@ -25,6 +25,7 @@ from mirage_mlir.decisions.registers import (
 )
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm, nvvm_hopper
+from mirage_mlir.dialects.deferred_mma import StartDeferredOp
 from mirage_mlir.dialects.launch import KernelLaunch
 from mirage_mlir.dialects.nvvm_device import kept_in_place
 from mirage_mlir.dialects.overlap import OVERLAP_OPS, AwaitPreviousGridOp, OneThreadOp
@@ -53,6 +54,7 @@ from mirage_mlir.passes.codegen.cta_rasterization import (
     launched_ids,
     place_in_grid,
 )
+from mirage_mlir.passes.codegen.deferred_mma import begin_turns
 from mirage_mlir.passes.codegen.emitter import Emitter
 from mirage_mlir.passes.codegen.loads import (
     await_previous_grid,
@@ -151,6 +153,7 @@ class KernelFunction:
         self.ctx.go_to_tile(0, self.first_tile)
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
+        begin_turns(self.ctx, self.in_loop)
         if not self.graph.overlap.starts_early:
             prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:
@@ -195,10 +198,11 @@ class KernelFunction:
         # Without a loop, what the epilogue reads in place is asked for at once, too.
         read_ahead(self.ctx, [*before, *([] if self.in_loop else self.after)])
         run_all(self.ctx, before)
+        loop = Loop(self.ctx, self.in_loop)
         if self.in_loop:
-            Loop(self.ctx, self.in_loop).run()
+            loop.run()
             locate()
-        self.run_ending()
+        self.run_ending(loop)
         self.run_after()
 
     def begin(self, op: Operation, producer: Producer | None) -> None:
@@ -211,10 +215,12 @@ class KernelFunction:
             with self.emit.when(self.emit.equal(self.ctx.thread, 0)):
                 producer.run_all([*op.body.block.ops])
 
-    def run_ending(self) -> None:
+    def run_ending(self, loop: Loop) -> None:
         """Emit what ends the loop: the waits of its last iteration, and for the previous grid."""
         while self.after:
             match self.after[0]:
+                case StartDeferredOp():
+                    loop.start_last_deferred()
                 case AwaitMmaOp() as op:
                     take_sums(self.ctx, op)
                 case ReleaseTilesOp() as op:

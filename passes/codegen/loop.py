@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
+from mirage_mlir.dialects.deferred_mma import AwaitTurnOp, PassTurnOp, StartDeferredOp
 from mirage_mlir.dialects.fetched_tiles import FetchTilesOp, StoreFetchedOp
 from mirage_mlir.dialects.layout import layout_of
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
@@ -26,6 +27,13 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     uses_wgmma,
 )
 from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.deferred_mma import (
+    DeferredMatmul,
+    await_turn,
+    carried_for_deferred,
+    pass_turn,
+)
+from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.fetched_tiles import (
     carried_words,
     fetch_tiles,
@@ -42,7 +50,7 @@ from mirage_mlir.passes.codegen.tile_barriers import (
     await_tiles,
     release_tiles,
 )
-from mirage_mlir.passes.codegen.wgmma import StartedMatmul, finish, finished_sums, start, sums_of
+from mirage_mlir.passes.codegen.wgmma import StartedMatmul, finished_sums, start, sums_of
 from mirage_mlir.passes.layouts.batched_matmuls import (
     batched_slots,
     split_slots,
@@ -78,6 +86,9 @@ class Loop:
         self.running: dict[threadblock.MatmulOp, StartedMatmul] = {}
         self.waiting: set[Operation] = set()
         self.fetches = [op for op in ops if isinstance(op, FetchTilesOp)]
+        self.carried: dict[threadblock.AccumulateOp, list[SSAValue]] = {}
+        self.deferred = {op: DeferredMatmul(op) for op in ops if is_deferred(op)}
+        self.is_first = False
 
     def run(self) -> None:
         """Emit the loop, which carries accumulators and row maxima."""
@@ -92,18 +103,26 @@ class Loop:
                 hold(ctx, op)
         words = carried_words(ctx, self.fetches)
 
-        def body(iteration: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
-            rest = self.take_maxima(keys, values[len(carried) :])
-            take_words(ctx, self.fetches, rest)
+        def body(iteration: Index, values: list[SSAValue]) -> list[SSAValue]:
+            self.take_words(self.take_maxima(keys, values[len(carried) :]))
             totals = self.run_iteration(iteration, self.split(values))
             kept = chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)
-            return [*totals, *kept, *carried_words(ctx, self.fetches)]
+            left = carried_for_deferred(self.deferred.values())
+            return [*totals, *kept, *left, *carried_words(ctx, self.fetches)]
 
-        results = emit.loop(self.iterations, [*carried, *chain.from_iterable(maxima), *words], body)
+        values = [*carried, *chain.from_iterable(maxima), *words]
+        peeled = min(1, len(self.deferred))
+        if peeled:
+            self.is_first = True
+            values = body(0, values)
+            self.is_first = False
+        results = emit.loop(
+            self.iterations - peeled, values, lambda n, values: body(emit.add(n, peeled), values)
+        )
         ctx.iterations = iterations_of(ctx, 0)
         for op, values in self.split(results).items():
             ctx.registers[op.result] = values
-        self.take_maxima(keys, results[len(carried) :])
+        self.take_words(self.take_maxima(keys, results[len(carried) :]))
         for op in self.states:
             state = ctx.row_maxima[op.value, registers_of(op.result)]
             ctx.registers[op.result] = state.maxima
@@ -116,6 +135,13 @@ class Loop:
             values = values[count:]
         return values
 
+    def take_words(self, values: list[SSAValue]) -> None:
+        """Take what the iteration before has kept for deferred matmuls, and fetched."""
+        if not self.is_first:
+            for each in self.deferred.values():
+                values = each.take(values)
+        take_words(self.ctx, self.fetches, values)
+
     def split(self, values: list[SSAValue]) -> dict[threadblock.AccumulateOp, list[SSAValue]]:
         """Split the carried values into the registers of each accumulator."""
         rest = iter(values)
@@ -125,17 +151,20 @@ class Loop:
         }
 
     def run_iteration(
-        self, iteration: SSAValue, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
+        self, iteration: Index, carried: dict[threadblock.AccumulateOp, list[SSAValue]]
     ) -> list[SSAValue]:
         """One iteration; the accumulators after it."""
         ctx = self.ctx
         ctx.iterations = iterations_of(ctx, iteration)
         ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
+        self.carried = carried
         self.totals, self.started = {}, {}
         for op in self.ops:
             if isinstance(op, SCHEDULE_OPS):
                 self.run_schedule_op(op, iteration)
+            elif op in self.deferred:
+                self.deferred[op].compute(ctx)
             elif isinstance(op, threadblock.AccumulateOp):
                 if op in carried and op not in self.started and op not in self.totals:
                     self.add_up(op, carried)
@@ -151,10 +180,16 @@ class Loop:
             fail(missing[0], "is of matmuls that the loop does not wait for")
         return list(chain.from_iterable(self.totals[op] for op in self.accumulators))
 
-    def run_schedule_op(self, op: Operation, iteration: SSAValue) -> None:
+    def run_schedule_op(self, op: Operation, iteration: Index) -> None:
         """Issue copies, wait for them or for matmuls, release tiles, or synchronize."""
         ctx = self.ctx
         match op:
+            case StartDeferredOp():
+                self.start_deferred(ctx.emit.sub(iteration, 1))
+            case AwaitTurnOp():
+                await_turn(ctx)
+            case PassTurnOp():
+                pass_turn(ctx)
             case IssueCopiesOp():
                 copy_ahead(ctx, op, iteration)
             case StoreFetchedOp():
@@ -170,17 +205,43 @@ class Loop:
             case _:
                 run_operation(ctx, op)
 
+    def start_deferred(self, iteration: Index) -> None:
+        """Start the deferred matmuls of an `iteration`; before the first there is none."""
+        ctx, present = self.ctx, self.ctx.slot
+        if self.is_first:
+            self.totals |= {each.total: self.carried[each.total] for each in self.deferred.values()}
+            return
+        ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
+        for each in self.deferred.values():
+            self.started[each.total] = each.start(ctx, self.carried[each.total])
+        ctx.slot = present
+
+    def start_last_deferred(self) -> None:
+        """Behind the loop, start the deferred matmuls of its last iteration."""
+        self.carried = {op: self.ctx.registers[op.result] for op in self.accumulators}
+        self.start_deferred(self.iterations - 1)
+        for op, started in self.started.items():
+            assert isinstance(op, threadblock.AccumulateOp)
+            self.ctx.registers[op.result] = sums_of(self.ctx.emit, started)
+
     def await_mma(self, op: AwaitMmaOp) -> None:
         """Wait for warpgroup matmuls, and take the sums or results that this completes."""
-        emit, pending = self.ctx.emit, op.pending.value.data
-        if pending:
+        emit, makers = self.ctx.emit, [value.owner for value in op.tiles]
+        pending = 0 if self.is_first else op.pending.value.data
+        later = [each for each in self.started if each not in makers]
+        runs_on = pending > len(later)
+        if runs_on:
             emit.insert(WgmmaWaitOp(pending))
-        take = sums_of if pending else finish
-        for maker in [value.owner for value in op.tiles]:
+
+        def take(started: StartedMatmul) -> list[SSAValue]:
+            slots = sums_of(emit, started)
+            return slots if runs_on else finished_sums(emit, slots, pending)
+
+        for maker in makers:
             if isinstance(maker, threadblock.AccumulateOp) and maker in self.started:
-                self.totals |= self.total(maker, take(emit, self.started.pop(maker)))
+                self.totals |= self.total(maker, take(self.started.pop(maker)))
             elif isinstance(maker, threadblock.MatmulOp) and maker in self.running:
-                self.ctx.registers[maker.result] = take(emit, self.running.pop(maker))
+                self.ctx.registers[maker.result] = take(self.running.pop(maker))
 
     def add_up(
         self,
@@ -259,6 +320,11 @@ def is_state(ctx: KernelContext, op: threadblock.AccumulateOp) -> bool:
         return False
     # With empty tiles the two would differ: this maximum would be -inf, and the online one LOWEST.
     return ctx.exists(op.value) is True
+
+
+def is_deferred(op: Operation) -> TypeGuard[threadblock.MatmulOp]:
+    """Whether `op` is a matmul that starts one iteration later."""
+    return isinstance(op, threadblock.MatmulOp) and op.deferred is not None
 
 
 def is_alone(op: Operation) -> TypeGuard[threadblock.MatmulOp]:

@@ -32,7 +32,7 @@ from mirage_mlir.passes.codegen.access import (
 )
 from mirage_mlir.passes.codegen.addresses import shared_offset
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.emitter import Index, scaled_value
 from mirage_mlir.passes.codegen.extent import Extents
 from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
 
@@ -101,6 +101,7 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     layout = layout_read_by(ctx, op.input)
     shape = threadblock.shape_of(op.input)
     slots = fetch(ctx, op.input, layout, shape)
+    slots, factor = (slots, None) if kind == "sum" else without_factor(slots)
     if not is_folded(op.input):
         slots = mask(ctx, slots, layout, shape, ctx.extents(op.input), NEUTRAL[kind])
     folded = fold(ctx, slots, layout, sides, kind)
@@ -110,6 +111,9 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
             place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
             for place, value in folded.items()
         }
+    if factor is not None:
+        multiples = scaled(emit, [*folded.values()], [emit.f32(factor)] * len(folded))
+        folded = dict(zip(folded, multiples, strict=True))
     if isinstance(layout_of(op.result), RegistersAttr):
         return keep(ctx, op, folded)
     idle = layout.replica_bits
@@ -121,6 +125,20 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
             offset = shared_offset(ctx, target, byte_width(f32), row, column)
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def without_factor(slots: list[SSAValue]) -> tuple[list[SSAValue], float | None]:
+    """
+    `slots` that are all the same positive multiple of others: those, and the factor.
+
+    Their maximum is that multiple of the others' maximum: rounding keeps the order.
+    """
+    found = [scaled_value(value) for value in slots]
+    factors = {None if each is None else each[1] for each in found}
+    factor = factors.pop() if len(factors) == 1 else None
+    if factor is None or factor <= 0:
+        return slots, None
+    return [each[0] for each in found if each is not None], factor
 
 
 def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) -> None:

@@ -47,6 +47,10 @@ SLOTS_PER_STEP = 4
 """Accumulators that a thread has of 64 rows and 8 columns."""
 
 
+WORDS_PER_STEP = 4
+"""Registers that a thread has of a left operand of 64 rows and depth 16."""
+
+
 @dataclass(frozen=True)
 class Operand:
     """
@@ -187,19 +191,28 @@ def registers_of_step(
     ]
 
 
+def left_words(ctx: KernelContext, op: threadblock.MatmulOp) -> list[SSAValue]:
+    """The registers of all steps of the left operand of `op`, as i32."""
+    part = group_tile(ctx, op)
+    steps = [registers_of_step(ctx, op, part, step) for step in range(part.steps)]
+    return [word for fragments in steps for fragment in fragments for word in fragment]
+
+
 def start(
     ctx: KernelContext,
     op: threadblock.MatmulOp,
     added: list[SSAValue] | None,
     compute: Callable[[int, int], None] | None = None,
     columns: int | None = None,
+    words: Sequence[SSAValue] = (),
 ) -> StartedMatmul:
     """
     Start the matmul `op`; it is added to the slots `added` where given.
 
     Given the number of row tiles and a step, `compute` computes the left fragments of the step,
     while MMAs of earlier steps run. If `op` is the first matmul of a batch, `columns` is that of
-    the instruction.
+    the instruction. `words` are the registers of the left operand, if an earlier iteration has
+    computed it (`left_words`).
     """
     emit = ctx.emit
     emit.location = op.location
@@ -217,7 +230,9 @@ def start(
             for each in range(step, min(part.steps, step + together)):
                 if compute is not None:
                     compute(part.row_tiles, each)
-                if sides.left is None:
+                if words:
+                    sides.fragments[each] = fragments_of(words, part, each)
+                elif sides.left is None:
                     sides.fragments[each] = registers_of_step(ctx, op, part, each)
             emit.insert(WgmmaFenceOp())
         adds = added is not None or step > 0
@@ -248,6 +263,13 @@ def multiply(
     return emit.result(
         WgmmaMmaAsyncOp(sums, left, right, form.columns, form.element, layouts, adds=form.adds)
     )
+
+
+def fragments_of(words: Sequence[SSAValue], part: GroupTile, step: int) -> list[list[SSAValue]]:
+    """The left operand's registers in one step, of those of all steps, for each 64 rows."""
+    first = step * part.row_tiles * WORDS_PER_STEP
+    starts = range(first, first + part.row_tiles * WORDS_PER_STEP, WORDS_PER_STEP)
+    return [[*words[start : start + WORDS_PER_STEP]] for start in starts]
 
 
 def element_name(op: threadblock.MatmulOp) -> ElementName:
@@ -297,8 +319,11 @@ def finish(emit: Emitter, matmul: StartedMatmul) -> list[SSAValue]:
     return finished_sums(emit, sums_of(emit, matmul))
 
 
-def finished_sums(emit: Emitter, slots: Sequence[SSAValue]) -> list[SSAValue]:
-    """Wait for all matmuls; returns `slots`, which may be used from now on."""
-    emit.insert(WgmmaWaitOp(0))
+def finished_sums(emit: Emitter, slots: Sequence[SSAValue], pending: int = 0) -> list[SSAValue]:
+    """
+    Wait for all matmuls but those `pending` that were started last; returns `slots` of another one,
+    which may be used from now on.
+    """
+    emit.insert(WgmmaWaitOp(pending))
     done = emit.result(pinned(slots))
     return [emit.field(done, number, f32) for number in range(len(slots))]

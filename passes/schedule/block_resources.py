@@ -6,7 +6,12 @@ import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.decisions.copies import are_fetched, fetched_words
-from mirage_mlir.decisions.registers import PRODUCER_WARPS, SUMS_OF_WARPS, producer_warps
+from mirage_mlir.decisions.registers import (
+    PRODUCER_WARPS,
+    SUMS_OF_WARPS,
+    producer_warps,
+    registers_side_by_side,
+)
 from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
@@ -99,7 +104,7 @@ def has_producer(graph: kernel.GraphDefinedOp, target: Target) -> bool:
 
 def producers_of(graph: kernel.GraphDefinedOp) -> int:
     """Warps that copy the tiles of the loop."""
-    return int(producer_warps(graph.schedule.threads, sums_of(graph)))
+    return int(producer_warps(graph.schedule.threads, sums_of(graph), deferred_words(graph)))
 
 
 def producer_share(graph: kernel.GraphDefinedOp, target: Target) -> Array:
@@ -119,6 +124,32 @@ def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
     """Accumulator registers of a thread for each matmul."""
     ops = graph.body.block.ops
     return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
+
+
+def register_limit(graph: kernel.GraphDefinedOp, target: Target) -> int:
+    """The most registers of a thread of a kernel with producers; 0 where ptxas may choose."""
+    threads, share = graph.schedule.threads, int(producer_share(graph, target))
+    return int(registers_side_by_side(threads, producers_of(graph), sums_of(graph), share))
+
+
+def deferred_words(graph: kernel.GraphDefinedOp) -> int:
+    """
+    Registers of a thread for the left operand of a matmul that may start one iteration later.
+
+    It is one of two matmuls of warpgroups, computed from the other one's result in registers.
+    """
+    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
+    if len(matmuls) != 2 or prod(graph.loop_sizes) < 2 or not all(map(uses_wgmma, matmuls)):
+        return 0
+    second = matmuls[1]
+    attribute = layout_of(second.lhs)
+    if second.chained is None or not isinstance(attribute, RegistersAttr):
+        return 0
+    return len(attribute.layout.offsets) // HALVES
+
+
+HALVES = 2
+"""16-bit elements in a register."""
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:

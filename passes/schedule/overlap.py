@@ -10,6 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from mirage_mlir.decisions.schedule import iterations_at_start
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.deferred_mma import StartDeferredOp
 from mirage_mlir.dialects.layout import GlobalAttr, layout_of
 from mirage_mlir.dialects.overlap import (
     AwaitPreviousGridOp,
@@ -242,7 +243,11 @@ def is_copy(op: Operation) -> bool:
 
 def behind_loop(epilogue: Sequence[Operation], added: Sequence[Operation]) -> list[Operation]:
     """The epilogue with operations `added` behind what ends the loop."""
-    ending = [*takewhile(lambda op: isinstance(op, AwaitMmaOp | ReleaseTilesOp), epilogue)]
+    ending = [
+        *takewhile(
+            lambda op: isinstance(op, StartDeferredOp | AwaitMmaOp | ReleaseTilesOp), epilogue
+        )
+    ]
     return [*ending, *added, *epilogue[len(ending) :]]
 
 

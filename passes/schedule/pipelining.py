@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.copies import loop_stages
-from mirage_mlir.decisions.registers import registers_side_by_side
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
     iterations_ahead,
@@ -48,10 +47,11 @@ from mirage_mlir.passes.schedule.block_resources import (
     other_bytes,
     producer_share,
     producers_of,
-    sums_of,
+    register_limit,
     unshared_bytes,
 )
 from mirage_mlir.passes.schedule.cluster_ending import with_ending
+from mirage_mlir.passes.schedule.deferral import find_deferral, takes_turns
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
@@ -107,7 +107,13 @@ class Pipelining:
         tiles = [op.result for op in loads_of(parts[MAIN_LOOP])]
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
-        loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=self.releases_last)
+        last = self.releases_last
+        limit = register_limit(self.graph, self.target)
+        if deferral := find_deferral(self.graph, loop, self.stages(), limit):
+            turns = takes_turns(self.graph)
+            loop, ending = deferral.place(loop, turns=turns, releases_last=last)
+        else:
+            loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=last)
         return {
             PRODUCER: self.produced(tiles, before, after),
             PROLOGUE: copies_first(before),
@@ -191,13 +197,8 @@ class Pipelining:
     def set_producer(self) -> None:
         """Write how many warps copy tiles, and the registers of the others."""
         graph, producers = self.graph, producers_of(self.graph)
-        threads, share = graph.schedule.threads, int(producer_share(graph, self.target))
-        limit = registers_side_by_side(threads, producers, sums_of(graph), share)
-        graph.schedule = replace(
-            graph.schedule,
-            producer_warps=producers,
-            max_registers=int(limit),
-        )
+        limit = register_limit(graph, self.target)
+        graph.schedule = replace(graph.schedule, producer_warps=producers, max_registers=limit)
 
     def double_buffer(self) -> None:
         """Keep two buffers of what the loop writes where iterations synchronize less often so."""

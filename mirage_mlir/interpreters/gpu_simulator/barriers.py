@@ -55,6 +55,26 @@ def run_barrier(state: Flow, op: Operation) -> Wait | None:
     return wait_at_barrier(state, op)
 
 
+def run_barrier_arrive(state: Flow, op: Operation) -> None:
+    """
+    Threads are counted at a barrier, and go on.
+
+    Those that wait there are not taken to see what these have written, as the hardware would have
+    it: no lowered kernel needs that.
+    """
+    assert isinstance(op, nvvm.BarrierArriveOp)
+    if not state.shared.clocks.detailed:
+        raise unsupported(op, "is reached where all threads are together")
+    state.require_warps(op)
+    numbers, counts = state.array(op.barrier_id), state.array(op.number_of_threads)
+    blocks = state.ranks
+    for block, number in {(int(blocks[each]), int(numbers[each])) for each in state.here}:
+        here = state.active & (blocks == block) & (numbers == number)
+        place = (block, number)
+        state.arrivals[place] = state.arrivals.get(place, 0) + int(here.sum())
+        release_if_complete(state, op, place, counts[here])
+
+
 def release_complete_barriers(state: Flow, op: Operation, counts: Array | None) -> None:
     """Let threads go on from each barrier at which as many are as its last arrivals expect."""
     threads = state.shared.threads
@@ -62,20 +82,29 @@ def release_complete_barriers(state: Flow, op: Operation, counts: Array | None) 
         own = slice(block * threads, (block + 1) * threads)
         barrier, active = state.barrier[own], state.active[own]
         for number in np.unique(barrier[active & (barrier >= 0)]):
-            at = np.flatnonzero(barrier == number)
             here = active & (barrier == number)
             found = np.full(1, threads) if counts is None else counts[own][here]
-            expected, place = int(found[0]), (int(block), int(number))
-            require_count(state, op, int(number), expected, len(at))
-            others = state.expected.setdefault(place, expected)
-            if (found != others).any():
-                odd = int(found[np.argmax(found != others)])
-                message = f"is for {odd} threads, where others take it for {others}"
-                state.checker.report(FaultKind.DIVERGENCE, op, message)
-            if len(at) == expected:
-                state.shared.synchronize(int(block), at)
-                barrier[at] = -1
-                del state.expected[place]
+            release_if_complete(state, op, (int(block), int(number)), found)
+
+
+def release_if_complete(state: Flow, op: Operation, place: tuple[int, int], counts: Array) -> None:
+    """Let threads go on from a barrier of a block which, as `counts` say, has them all."""
+    block, number = place
+    threads, expected = state.shared.threads, int(counts[0])
+    barrier = state.barrier[block * threads : (block + 1) * threads]
+    at = np.flatnonzero(barrier == number)
+    found = len(at) + state.arrivals.get(place, 0)
+    require_count(state, op, number, expected, found)
+    others = state.expected.setdefault(place, expected)
+    if (counts != others).any():
+        odd = int(counts[np.argmax(counts != others)])
+        message = f"is for {odd} threads, where others take it for {others}"
+        state.checker.report(FaultKind.DIVERGENCE, op, message)
+    if found == expected:
+        state.shared.synchronize(block, at)
+        barrier[at] = -1
+        del state.expected[place]
+        state.arrivals.pop(place, None)
 
 
 def require_count(state: Flow, op: Operation, number: int, expected: int, found: int) -> None:
@@ -174,6 +203,7 @@ def cluster_barrier(state: Flow) -> None:
 RULES: Rules = {
     nvvm.BarWarpSyncOp: run_warp_barrier,
     nvvm.BarrierOp: run_barrier,
+    nvvm.BarrierArriveOp: run_barrier_arrive,
     nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
     nvvm_hopper.ClusterWaitOp: run_cluster_wait,
 }

@@ -136,6 +136,8 @@ class Flow:
         self.previous = PreviousGrid(shared, available)
         self.expected: dict[tuple[int, int], int] = {}
         """How many threads each barrier is for at which some wait, by block and number."""
+        self.arrivals: dict[tuple[int, int], int] = {}
+        """How many threads each barrier has counted that went on, by block and number."""
         self.barrier = np.full(self.size, -1)
         """The number of the barrier at which each thread waits, or -1."""
         self.ended = np.zeros(self.size, np.bool_)

@@ -97,7 +97,18 @@ class BlockBuffers(BlockThreads):
         return [warps.sums for warps in self.matmuls.values()]
 
     def _producers(self) -> Array:
-        return np.where(self.pipelined, producer_warps(self.threads, self._sums()), 0.0)
+        warps = producer_warps(self.threads, self._sums(), self._deferred_words())
+        return np.where(self.pipelined, warps, 0.0)
+
+    def _deferred_words(self) -> Array | float:
+        """Registers of a thread for a left operand whose matmul may start an iteration later."""
+        if len(self.matmuls) != len(self.chains) + 1 or len(self.chains) != 1:
+            return 0.0
+        first, second = (
+            self.matmuls[value] for value in (self.chains[0].first, *self.chains[0].others)
+        )
+        alone = np.asarray(first.grouped) & (np.asarray(second.exchange) == 0)
+        return np.where(alone & (self.tiling.mesh.iterations > 1), np.asarray(first.sums) / 2, 0.0)
 
     def _share(self) -> Array:
         mesh = self.tiling.mesh

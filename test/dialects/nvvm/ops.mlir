@@ -23,9 +23,11 @@
 
 // CHECK-NEXT: "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> ()
 // CHECK-NEXT: "nvvm.barrier"(%i, %i) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i32, i32) -> ()
+// CHECK-NEXT: "nvvm.barrier.arrive"(%i, %i) : (i32, i32) -> ()
 // CHECK-NEXT: nvvm.bar.warp.sync %i : i32
 "nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> ()
 "nvvm.barrier"(%i, %i) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i32, i32) -> ()
+"nvvm.barrier.arrive"(%i, %i) : (i32, i32) -> ()
 nvvm.bar.warp.sync %i : i32
 
 // CHECK-NEXT: "nvvm.prefetch"(%p) <{cacheLevel = #nvvm<prefetch_cache_level L2>}> : (!llvm.ptr<1>) -> ()

@@ -253,3 +253,36 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   } : (tensor<64xf32>) -> tensor<64xf32>
   func.return %y : tensor<64xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @below {{starts deferred matmuls, but none of its matmuls is deferred}}
+  %y = kernel.graph_defined ins(%x) grid [8] {
+  ^bb0(%a: tensor<64xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>
+    threadblock.section "prologue"
+    threadblock.section "epilogue"
+    threadblock.start_deferred
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<64x64xf16>, %w: tensor<64x64xf16>) -> tensor<64x64xf32> {
+  %y = kernel.graph_defined ins(%x, %w) grid [1] {
+  ^bb0(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>):
+    %t = threadblock.load %a grid_map [_] : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    %u = threadblock.load %b grid_map [_] : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    threadblock.section "prologue"
+    threadblock.section "main_loop"
+    threadblock.start_deferred
+    // expected-error @below {{is deferred, which takes a threadblock.start_deferred in "main_loop", and for the last iteration in "epilogue"}}
+    %p = threadblock.matmul %t, %u {mma = "wgmma", chained, deferred} : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>
+    threadblock.section "epilogue"
+    threadblock.store %p grid_map [_] : !threadblock.tile<64x64xf32>
+  } : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+  func.return %y : tensor<64x64xf32>
+}

@@ -26,7 +26,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>)
-// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, chained, batched, interleaved_graphs, precision); did you mean 'warps'?}}
+// expected-error @below {{has no attribute 'warp' (it has mma, warps, swapped, lhs_in_registers, chained, batched, interleaved_graphs, deferred, precision); did you mean 'warps'?}}
 %a = threadblock.matmul %x, %w {warp = array<i64: 1, 1, 1>} : (!threadblock.tile<32x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<32x64xf32>
 
 // -----
@@ -52,3 +52,9 @@
 %x = "test.op"() : () -> !threadblock.tile<32x64xf16>
 // expected-error @below {{is batched as [0, -8], not by a group and its first line}}
 %a = threadblock.convert_layout %x {batched = array<i64: 0, -8>} : !threadblock.tile<32x64xf16>
+
+// -----
+
+%x, %w = "test.op"() : () -> (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>)
+// expected-error @below {{is deferred, which takes a chained matmul with mma = "wgmma"}}
+%a = threadblock.matmul %x, %w {mma = "wgmma", deferred} : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf32>

@@ -1,0 +1,121 @@
+"""
+Emits matmuls that start one iteration later, and the turns that warpgroups take.
+
+Source: Shah et al., "FlashAttention-3" (2024), sections 3.1 and 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from xdsl.ir import Operation, SSAValue
+
+from mirage_mlir.decisions.registers import GROUP_WARPS
+from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects.deferred_mma import AwaitTurnOp
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.layouts.layout import WARP_THREADS
+from mirage_mlir.passes.codegen.context import KernelContext
+from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.online_softmax import scaled, state_key
+from mirage_mlir.passes.codegen.reduction import row_maximum_of
+from mirage_mlir.passes.codegen.wgmma import StartedMatmul, left_words, start
+from mirage_mlir.passes.schedule.interleaving import total_of
+
+FIRST_TURN = 2
+"""The barrier (`bar.sync`) of the first warpgroup's turn: 0 is for all threads, 1 for consumers."""
+
+
+@dataclass
+class DeferredMatmul:
+    """
+    A matmul that is deferred, and what the iteration before has computed for it.
+
+    Args:
+        op: the matmul.
+        words: its left operand: the registers of each step, 16-bit numbers in pairs.
+        factors: those by which the sum so far is rescaled first, a number for each place of the
+            online maximum; empty where it is not rescaled.
+    """
+
+    op: threadblock.MatmulOp
+    words: list[SSAValue] = field(default_factory=list[SSAValue])
+    factors: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    @property
+    def total(self) -> threadblock.AccumulateOp:
+        """The sum to which it is added."""
+        return total_of(self.op)
+
+    def compute(self, ctx: KernelContext) -> None:
+        """Take what this iteration has computed, for the next one."""
+        self.words = left_words(ctx, self.op)
+        if self.total.rescale is not None:
+            self.factors = row_maximum_of(ctx, self.total).factors
+
+    def take(self, values: list[SSAValue]) -> list[SSAValue]:
+        """Take what the iteration before has computed from carried values; returns the others."""
+        words, factors = len(self.words), len(self.words) + len(self.factors)
+        self.words, self.factors = values[:words], values[words:factors]
+        return values[factors:]
+
+    def start(self, ctx: KernelContext, carried: list[SSAValue]) -> StartedMatmul:
+        """Start the matmul of the iteration before, which is added to the slots `carried`."""
+        ctx.emit.location = self.op.location
+        if self.total.rescale is not None:
+            attribute = layout_of(self.total.result)
+            assert isinstance(attribute, RegistersAttr)
+            state = ctx.row_maxima[state_key(self.total)]
+            carried = scaled(ctx.emit, carried, state.at(self.factors, attribute.layout))
+        return start(ctx, self.op, carried, words=self.words)
+
+
+def carried_for_deferred(matmuls: Iterable[DeferredMatmul]) -> list[SSAValue]:
+    """What an iteration computes for the next one's deferred matmuls."""
+    return [*chain.from_iterable([*each.words, *each.factors] for each in matmuls)]
+
+
+def begin_turns(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Give the first warpgroup the turn, if `ops` take any; once for each block."""
+    if not any(isinstance(op, AwaitTurnOp) for op in ops):
+        return
+    last = warpgroups(ctx) - 1
+    with ctx.emit.when(ctx.emit.equal(warpgroup(ctx), last)):
+        arrive_at_turn(ctx, 0)
+
+
+def await_turn(ctx: KernelContext) -> None:
+    """Wait until the warpgroup before this one has passed the turn."""
+    emit = ctx.emit
+    barrier = emit.i32(emit.add(warpgroup(ctx), FIRST_TURN))
+    emit.insert(nvvm.BarrierOp(barrier, emit.i32(turn_threads())))
+
+
+def pass_turn(ctx: KernelContext) -> None:
+    """Let the next warpgroup go on, or, from the last one, the first."""
+    following = ctx.emit.add(warpgroup(ctx), 1)
+    arrive_at_turn(ctx, ctx.emit.rem(following, warpgroups(ctx)))
+
+
+def arrive_at_turn(ctx: KernelContext, group: Index) -> None:
+    """Arrive at the barrier at which a warpgroup waits for its turn."""
+    emit = ctx.emit
+    barrier = emit.i32(emit.add(group, FIRST_TURN))
+    emit.insert(nvvm.BarrierArriveOp(barrier, emit.i32(turn_threads())))
+
+
+def turn_threads() -> int:
+    """Threads of a turn's barrier: a warpgroup that waits, and one that passes the turn."""
+    return 2 * GROUP_WARPS * WARP_THREADS
+
+
+def warpgroup(ctx: KernelContext) -> Index:
+    """The number of this thread's warpgroup."""
+    return ctx.emit.div(ctx.warp, GROUP_WARPS)
+
+
+def warpgroups(ctx: KernelContext) -> int:
+    """Warpgroups that compute."""
+    return ctx.threads // (GROUP_WARPS * WARP_THREADS)

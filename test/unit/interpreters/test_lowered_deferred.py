@@ -1,0 +1,82 @@
+"""Matmuls that start one iteration after their left operand is computed: results, and mutants."""
+
+from dataclasses import replace
+from math import prod
+
+import pytest
+from attention_cases import Heads, attention
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from lowered_edits import NOT_FOUND, outcomes
+from lowered_kernels import check, draw, function_of, lower, schedule
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.dialects import nvvm
+from mirage_mlir.dialects import threadblock as tb
+from mirage_mlir.dialects.launch import launch_of
+from mirage_mlir.passes import graph_pass
+from mirage_mlir.targets.target import H200, Target
+
+
+def is_deferred(module: ModuleOp, stages: int | None = None) -> bool:
+    """Whether a matmul of the module's kernels starts one iteration later."""
+    scheduled = schedule(module.clone(), stages)
+    return any(isinstance(op, tb.MatmulOp) and op.deferred is not None for op in scheduled.walk())
+
+
+@settings(max_examples=6)
+@given(
+    st.sampled_from([64, 128]),
+    st.sampled_from([64, 128]),
+    st.integers(3, 6),
+    st.integers(-63, 0),
+    st.integers(-11, 0),
+    st.sampled_from(["f16", "bf16"]),
+)
+# As many iterations as buffers; ragged in keys and queries, more iterations than buffers.
+@example(128, 64, 3, 0, 0, "f16")
+@example(128, 128, 6, -37, -11, "bf16")
+@example(64, 64, 5, -1, -7, "f16")
+def test_values(rows: int, depth: int, iterations: int, ragged: int, fewer: int, kind: str) -> None:
+    module = attention(Heads(1, rows + fewer, 64 * iterations + ragged, depth, rows, 64, 1, kind))
+    assert is_deferred(module)
+    check(module)
+
+
+@pytest.mark.parametrize("threads", [128, 256])
+def test_turns(threads: int) -> None:
+    """Two warpgroups take turns; one does not."""
+    kernels = check(attention(Heads(1, 64, 256, 64, 64, 64)), threads=threads)
+    turns = [op for op in kernels.walk() if isinstance(op, nvvm.BarrierArriveOp)]
+    assert bool(turns) == (threads > 128)
+
+
+def test_persistent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The turn goes on from one tile of a block to the next."""
+    few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
+
+    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
+        return few
+
+    monkeypatch.setattr(graph_pass, "settle_target", settled)
+    module = attention(Heads(4, 128, 250, 64, 128, 64))
+    assert is_deferred(module)
+    (launch,) = [each for op in check(module).walk() if (each := launch_of(op))]
+    assert prod(launch.grid) == 3
+
+
+def test_mutants() -> None:
+    """Each of waits for matmuls and tiles is found: by a fault, or by what it computes."""
+    module = attention(Heads(1, 128, 384, 64, 128, 64))
+    kernels = lower(module, stages=3)
+    names = ("wgmma", "mbarrier", "barrier.arrive")
+    found = list(outcomes(kernels, draw(function_of(module)), names))
+    assert len(found) > 20
+    assert [edit for edit, outcome in found if outcome == NOT_FOUND] == []
+
+
+def test_with_two_buffers_it_is_not() -> None:
+    """The tiles of the next iteration would be late."""
+    module = attention(Heads(1, 64, 512, 64, 64, 64))
+    assert is_deferred(module)
+    assert not is_deferred(module, stages=2)
