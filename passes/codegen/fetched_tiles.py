@@ -40,7 +40,7 @@ def fetch_tiles(ctx: KernelContext, op: FetchTilesOp, iteration: Index) -> None:
         ctx.fetched_tiles[load.result] = FetchedTile(words, ahead - looped)
 
 
-def store_fetched(ctx: KernelContext, op: StoreFetchedOp, iteration: SSAValue) -> None:
+def store_fetched(ctx: KernelContext, op: StoreFetchedOp, iteration: Index) -> None:
     """Store the tiles of a later iteration, if there is one, that were loaded before."""
     emit, ahead = ctx.emit, op.ahead.value.data
     later = emit.add(iteration, ahead)

@@ -61,7 +61,7 @@ def copy(
             copy_to_shared(ctx, op, iterations, slot)
 
 
-def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: SSAValue) -> None:
+def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: Index) -> None:
     """Start the copies of a later iteration, if there is one, as one group."""
     emit, loads = ctx.emit, loads_of_tiles(op)
     ahead = 0 if op.ahead is None else op.ahead.value.data

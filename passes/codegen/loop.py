@@ -163,7 +163,7 @@ class Loop:
         for op in self.ops:
             if isinstance(op, SCHEDULE_OPS):
                 self.run_schedule_op(op, iteration)
-            elif op in self.deferred:
+            elif is_deferred(op):
                 self.deferred[op].compute(ctx)
             elif isinstance(op, threadblock.AccumulateOp):
                 if op in carried and op not in self.started and op not in self.totals:

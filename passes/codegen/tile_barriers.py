@@ -94,7 +94,7 @@ def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
     wait(ctx, invariant_barrier(ctx, load), ctx.emit.bits(ctx.tile, 1))
 
 
-def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: SSAValue) -> None:
+def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: Index) -> None:
     """Release the tiles of `iteration`, or of an earlier one, which this warp has read."""
     emit = ctx.emit
     if op.behind is None:

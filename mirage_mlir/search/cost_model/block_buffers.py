@@ -102,13 +102,12 @@ class BlockBuffers(BlockThreads):
 
     def _deferred_words(self) -> Array | float:
         """Registers of a thread for a left operand whose matmul may start an iteration later."""
-        if len(self.matmuls) != len(self.chains) + 1 or len(self.chains) != 1:
+        if len(self.matmuls) != 2 or not self.chains:
             return 0.0
-        first, second = (
-            self.matmuls[value] for value in (self.chains[0].first, *self.chains[0].others)
-        )
-        alone = np.asarray(first.grouped) & (np.asarray(second.exchange) == 0)
-        return np.where(alone & (self.tiling.mesh.iterations > 1), np.asarray(first.sums) / 2, 0.0)
+        (chain,) = self.chains
+        grouped = np.logical_and.reduce([warps.grouped for warps in self.matmuls.values()], axis=0)
+        looped = grouped & (self.tiling.mesh.iterations > 1)
+        return np.where(looped, np.asarray(self.matmuls[chain.first].sums) / 2, 0.0)
 
     def _share(self) -> Array:
         mesh = self.tiling.mesh
