@@ -47,7 +47,10 @@ def test_ours_is_assembled_for_the_gpu_here() -> None:
 
 
 def test_triton_generates_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    hopper = SimpleNamespace(cuda=SimpleNamespace(get_device_capability=lambda _: (9, 0)))
+    def capability(device: int) -> tuple[int, int]:
+        return 9, 0
+
+    hopper = SimpleNamespace(cuda=SimpleNamespace(get_device_capability=capability))
     monkeypatch.delenv(ARCH_VARIABLE, raising=False)
     assert major_for_triton(hopper) == 9
     # So that it is taken back in the end.
