@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from mirage_mlir.driver.machine import Machine
 from mirage_mlir.driver.options import Options
 from mirage_mlir.driver.profile import Profiler
 from mirage_mlir.driver.source import functions, parse_program
-from mirage_mlir.driver.timer import compile_candidate, jobs_for
+from mirage_mlir.driver.timer import Job, compile_candidate, jobs_for
 from mirage_mlir.driver.timings import Timings
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.worker import Worker, Workers
@@ -96,7 +96,10 @@ Compiled = Future[CompiledFunction]
 
 
 def compile_all(
-    programs: Sequence[Program], machine: SharedMachine, options: Options
+    programs: Sequence[Program],
+    machine: SharedMachine,
+    options: Options,
+    compiler: Callable[[Job], CompiledFunction] = compile_candidate,
 ) -> Iterator[list[Compiled]]:
     """The machine code of all candidates, program by program."""
     assert machine.pool is not None
@@ -106,7 +109,7 @@ def compile_all(
         for reference, offers in prepared
         for job in jobs_for(reference, offers, options.target, options.pack)
     ]
-    compiled = iter([machine.pool.submit(compile_candidate, job) for job in jobs])
+    compiled = iter([machine.pool.submit(compiler, job) for job in jobs])
     for _, offers in prepared:
         yield [next(compiled) for _ in offers]
 

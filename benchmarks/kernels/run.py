@@ -7,6 +7,7 @@ Our kernels against PyTorch, torch.compile, SDPA, Triton and libraries, program 
     python benchmarks/kernels/run.py --results DIR --top-k 16
     python benchmarks/kernels/run.py --pack                      packed constants too
     python benchmarks/kernels/run.py --out-in --dtype bf16       weights [out, in], too, in bf16
+    python benchmarks/kernels/run.py --code sm_80                code for an A100, on the GPU here
     python benchmarks/kernels/run.py --workloads F.mlir DIR      programs in files instead
     python benchmarks/kernels/run.py --show FILE                 the table of a result
 
@@ -21,6 +22,11 @@ With `--out-in` each case with weights is followed by the same with weights as `
 which kernels and PyTorch read as they lie; in the end the table says how its time stands to the
 first.
 
+With `--code sm_80` kernels are searched for and generated as for an A100, by its cost model, and
+assembled for the GPU that is there; peers are what Triton generates for sm_80, and eager PyTorch,
+which has all that the GPU has. The table says so, there are no bars, and the geometric means over
+both follow. It says how such code stands to Triton's on that GPU, and nothing of an A100.
+
 Ours is timed in a chain of its own calls, each of which starts inside the end of the one before
 (programmatic dependent launch), and as it runs behind another library, where its first launch
 waits for what is before it. Both are in the table; ratios, bars and the time over the floor are of
@@ -33,7 +39,8 @@ if it is as near to float64 as PyTorch, operator by operator, is.
 The table says how much of the fastest peer's time ours takes, and the bars: what it must and what
 it should be. Where the floor (the bytes that must be moved at the rate of a large copy, or the
 operations at 790 TFLOP/s) is above 5 us, the time over it follows. Results go to
-`results/<machine>/<date>-kernels.json` after each case.
+`results/<machine>/<date>-kernels.json` after each case; with `--code sm_80` its name says that,
+too.
 """
 
 import sys

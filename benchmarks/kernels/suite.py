@@ -1,12 +1,11 @@
 """Searches, compiles, times and compares; see `run.py`."""
 
-import argparse
 import json
-import os
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -15,11 +14,20 @@ from typing import Any
 
 import gpu
 from kernels.case import Case
+from kernels.command_line import parse, uses_compile
 from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, line, met
+from kernels.older_code import (
+    Compiler,
+    compiler,
+    generate_by_triton,
+    is_peer,
+    means,
+    what_ran,
+)
 from kernels.ours import Searched, behind_others, program_of, search
 from kernels.programs import chosen, table
 from kernels.weight_layouts import summary, with_out_in
-from kernels.workload_files import cases_in
+from kernels.workload_files import NO_BAR, cases_in
 from measured import SharedMachine, compile_all, shared, time_one
 from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.table import (
@@ -34,12 +42,14 @@ from peers.table import (
 
 import mirage_mlir as mi
 from mirage_mlir.driver.bench import AS_GOOD
-from mirage_mlir.driver.compile import CompiledFunction, compile_function
+from mirage_mlir.driver.compile import CompiledFunction
 from mirage_mlir.driver.machine import this_machine
 from mirage_mlir.driver.options import Options
-from mirage_mlir.driver.source import alone
+from mirage_mlir.driver.source import alone, text_of
+from mirage_mlir.driver.timer import Job
 from mirage_mlir.driver.timings import Timed, Timings
 from mirage_mlir.runtime.files import write_whole
+from mirage_mlir.runtime.present_gpu import present_target
 from mirage_mlir.targets.target import target_named
 from mirage_mlir.worker import WorkerError, Workers, workers
 
@@ -59,42 +69,13 @@ MOST_BYTES = 400 << 20
 """Inputs of more than this need no rotation: one set is larger than L2 many times."""
 
 
-def parse(about: str) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    cores = os.cpu_count() or 1
-    parser.add_argument(
-        "--workloads", type=Path, nargs="+", help="MLIR files and folders to time instead"
-    )
-    parser.add_argument("--only", default="", help="words, one of which a case's name contains")
-    parser.add_argument("--dtype", default="f16", help="f16 or bf16, of all but RMSNorm")
-    parser.add_argument("--out-in", action="store_true", help="time weights [out, in], too")
-    parser.add_argument("--quick", action="store_true", help="fewer replays, no torch.compile")
-    parser.add_argument(
-        "--without-compile", default="", help="programs to time without torch.compile: a,b"
-    )
-    parser.add_argument("--target", default="H200", help="what to search for")
-    parser.add_argument("--top-k", type=int, default=8, help="candidates that are timed")
-    parser.add_argument("--time-limit", type=float, help="seconds for each search")
-    parser.add_argument("--jobs", type=int, default=cores, help="to search and compile with")
-    parser.add_argument("--peer-jobs", type=int, default=max(1, cores // 2), help="for peers")
-    parser.add_argument("--pack", action="store_true", help="time packed constants too")
-    parser.add_argument("--show", type=Path, help="print the table of a result, time nothing")
-    parser.add_argument("--budget", type=float, default=1e9, help="seconds to start cases in")
-    parser.add_argument(
-        "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
-    )
-    return parser.parse_args()
-
-
 @dataclass
 class Suite:
     """What all cases share."""
 
     torch: Any
-    arguments: argparse.Namespace
+    arguments: Namespace
+    compiler: Compiler
     rate: float
     """Bytes per second of a large copy."""
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -108,6 +89,8 @@ class Suite:
     def peers(self, case: Case) -> list[Peer]:
         """Those to time."""
         peers = peers_of(case)
+        if self.arguments.code is not None:
+            peers = [peer for peer in peers if is_peer(peer)]
         if uses_compile(self.arguments, case):
             return peers
         return [peer for peer in peers if peer.name != COMPILED]
@@ -165,8 +148,8 @@ class Suite:
         assert best.offer is not None
         found = {OURS: kernel_of(case, best.compiled)}
         if self.arguments.pack:
-            module, name = alone(best.offer.function), best.compiled.name
-            packed = compile_function(module, name, best.compiled.code.target, pack=True)
+            text, name = text_of(alone(best.offer.function)), best.compiled.name
+            packed = self.compiler(Job(text, name, self.arguments.target, pack=True))
             if packed.code.packed:
                 found[PACKED] = kernel_of(case, packed)
         return found | {f"{name}{BEHIND}": behind_others(each) for name, each in found.items()}
@@ -217,19 +200,17 @@ class Suite:
         environment = gpu.environment(self.torch)
         place = self.arguments.results / gpu.machine_name(self.torch)
         place.mkdir(parents=True, exist_ok=True)
+        code = self.arguments.code
         content = {
             "environment": environment,
+            "code": code,
             "command": sys.argv[1:],
             "copy_bytes_per_second": self.rate,
             "cases": self.rows,
         }
-        path = place / f"{str(environment['date'])[:10]}-kernels.json"
+        suffix = "" if code is None else f"-{code}"
+        path = place / f"{str(environment['date'])[:10]}-kernels{suffix}.json"
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
-
-
-def uses_compile(arguments: argparse.Namespace, case: Case) -> bool:
-    """Whether torch.compile is among the peers: it takes longest, and often others are faster."""
-    return not arguments.quick and case.program not in arguments.without_compile.split(",")
 
 
 def set_count(case: Case) -> int:
@@ -278,6 +259,8 @@ def run(about_it: str) -> int:
     if arguments.show is not None:
         return show(arguments.show)
     use_caches()
+    if arguments.code is not None:
+        generate_by_triton(arguments.code)
     cases, unreadable = list(table(arguments.dtype)), list[str]()
     if arguments.out_in:
         cases = list(with_out_in(cases))
@@ -285,16 +268,20 @@ def run(about_it: str) -> int:
         cases, unreadable = cases_in(arguments.workloads)
         print("".join(f"! {problem}\n" for problem in unreadable), end="")
     wanted = chosen(cases, arguments.only)
+    if arguments.code is not None:
+        # Bars are for code that uses all that the GPU has.
+        wanted = [replace(case, bar=NO_BAR) for case in wanted]
     with workers(arguments.jobs) as pool, workers(arguments.peer_jobs) as peer_pool:
         tasks = [(case.key, uses_compile(arguments, case)) for case in wanted]
         compiling = iter([]) if arguments.quick else peer_pool.map(compile_peers, tasks)
-        with shared(this_machine(arguments.target), pool) as machine:
+        here = arguments.target if arguments.code is None else present_target()
+        with shared(this_machine(here), pool) as machine:
             rows = timed_cases(arguments, wanted, compiling, machine)
     right = [row for row in rows if OURS in row["microseconds"]]
     must, aim = (sum(met(row, bar) for row in rows) for bar in ("must", "aim"))
     print(
         f"{len(rows)} of {len(wanted)} cases, {len(right)} right, {must} within what they must "
-        f"be, {aim} within the aim\n{summary(rows)}",
+        f"be, {aim} within the aim\n{summary(rows)}{means(arguments.code, rows)}",
         end="",
     )
     return 0 if len(right) == len(wanted) and not unreadable else 1
@@ -302,13 +289,16 @@ def run(about_it: str) -> int:
 
 def show(path: Path) -> int:
     """The table of a result."""
-    rows = json.loads(path.read_text())["cases"]
-    print("\n".join([header(), *map(line, rows), summary(rows)]), end="")
+    result = json.loads(path.read_text())
+    rows, code = result["cases"], result.get("code")
+    about_it = what_ran(code, result["environment"]["device"])
+    print("\n".join([about_it, header(), *map(line, rows), summary(rows)]), end="")
+    print(means(code, rows), end="")
     return 0
 
 
 def timed_cases(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     wanted: Sequence[Case],
     compiling: Any,
     machine: SharedMachine,
@@ -331,16 +321,18 @@ def timed_cases(
         if isinstance(one, WorkerError):
             print(f"! {case.name}: {one}")
     programs = [program_of(case, one) for case, one in usable]
-    compiled = list(compile_all(programs, machine, options))
+    compile_one = compiler(arguments.code)
+    compiled = list(compile_all(programs, machine, options, compile_one))
     wait([each for some in compiled for each in some])
     print(f"# compiled in {perf_counter() - start:.0f} s", flush=True)
     for problems in compiling:
         for problem in [problems] if isinstance(problems, WorkerError) else problems:
             print(f"! {problem}", flush=True)
     torch = gpu.torch_module()
-    suite = Suite(torch, arguments, gpu.copy_rate(torch), start=start)
+    suite = Suite(torch, arguments, compile_one, gpu.copy_rate(torch), start=start)
     print(f"# peers compiled in {perf_counter() - start:.0f} s")
-    print(f"# {machine.name}, copies {suite.rate / 1e12:.2f} TB/s; us\n{header()}", flush=True)
+    about_it = what_ran(arguments.code, machine.name)
+    print(f"# {about_it}, copies {suite.rate / 1e12:.2f} TB/s; us\n{header()}", flush=True)
     for (case, one), program, ready in zip(usable, programs, compiled, strict=True):
         if perf_counter() - start > arguments.budget:
             print("# the time is over")

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from kernels.case import EPS
+from kernels.older_code import major_for_triton
 from peers.peer import Call, Inputs, Peer, Setting, fastest
 
 ROWS = 16
@@ -175,9 +176,8 @@ class _Product:
 
     def tiles(self, *, pairs: bool = False) -> list[Tile]:
         """Configurations to try; of `pairs` each stage has a second tile: one stage fewer."""
-        cuda = self._torch.cuda
-        processors = cuda.get_device_properties(0).multi_processor_count
-        hopper = cuda.get_device_capability(0)[0] >= HOPPER
+        processors = self._torch.cuda.get_device_properties(0).multi_processor_count
+        hopper = major_for_triton(self._torch) >= HOPPER
         ways = ((False, False), (False, True), (True, True)) if hopper else ((False, False),)
         found = [
             Tile(columns, depth, warps, stages - pairs, split, *way)

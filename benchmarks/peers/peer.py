@@ -13,6 +13,9 @@ import gpu
 Inputs = Sequence[Any]
 Call = Callable[..., Any]
 
+EAGER = "eager"
+"""The name of PyTorch, operator by operator."""
+
 TUNING_REPLAYS = 5
 """Of a graph, for each configuration: the differences that matter are larger than the noise."""
 

@@ -18,7 +18,7 @@ from kernels.programs import case_named
 from peers.attention import decode_peers, paper_peers
 from peers.from_program import has_attention, torch_text
 from peers.linear import LINEAR_PEERS
-from peers.peer import Call, Inputs, Peer, Setting, prepared
+from peers.peer import EAGER, Call, Inputs, Peer, Setting, prepared
 from peers.rows import rmsnorm_peers, triton_ntrans
 
 from mirage_mlir.driver.source import functions, parse_program
@@ -89,7 +89,7 @@ def own_peers(case: Case) -> list[Peer]:
 def peers_of(case: Case) -> list[Peer]:
     """All of them."""
     return [
-        Peer("eager", eager(case)),
+        Peer(EAGER, eager(case)),
         Peer(COMPILED, compiled(case), slow_to_build=True),
         *own_peers(case),
     ]
