@@ -115,7 +115,7 @@ def test_attention_as_one_call() -> None:
     assert has_attention(function)
     assert torch_text(function, sdpa=True) == (
         "def program(a0, a1, a2):\n"
-        "    v2 = functional.scaled_dot_product_attention(a0[None], a1[None].transpose(-1, -2), "
+        "    v2 = attention(a0[None], a1[None].transpose(-1, -2), "
         "a2[None], attn_mask=None, scale=1.0)[0]\n"
         "    return v2\n"
     )
