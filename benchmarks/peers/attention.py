@@ -1,4 +1,4 @@
-"""Peers for attention: PyTorch's fused kernels, FlashDecoding in Triton, FlashInfer where it is."""
+"""Peers for attention: PyTorch's fused kernels, FlashDecoding in Triton, libraries."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from kernels.case import EPS
-from peers import flashinfer_attention
+from peers import attention_libraries
 from peers.peer import Call, Inputs, Peer, Setting, fastest
 
 BACKENDS = {
@@ -25,7 +25,7 @@ def paper_peers(*, normed: bool) -> list[Peer]:
     fused: dict[str, Callable[[], Call]] = {
         name: partial(one_call, backend, 1.0) for name, backend in BACKENDS.items()
     }
-    fused |= flashinfer_attention.whole_sequences(1.0)
+    fused |= attention_libraries.whole_sequences(1.0)
     peers = [Peer(name, _fused_heads(make, normed), as_cache) for name, make in fused.items()]
     return [*peers, Peer("triton_flashdecoding", _decoding(normed=normed), slow_to_build=True)]
 
@@ -66,8 +66,8 @@ def one_call(backend: str, own_scale: float | None = None, *, grouped: bool = Fa
     return call
 
 
-def decode_peers() -> list[Peer]:
-    """q [B, Hq, 1, D], k and v [B, Hkv, S, D], scaled by the width."""
+def decode_peers(sequences: int) -> list[Peer]:
+    """q [B, Hq, 1, D], k and v [B, Hkv, S, D], scaled by the width; `sequences` is B."""
     peers: list[Peer] = []
     for name, backend in BACKENDS.items():
         # The efficient one has no grouped heads.
@@ -75,7 +75,7 @@ def decode_peers() -> list[Peer]:
             peers.append(Peer(name, _grouped(backend)))
         peers.append(Peer(f"{name}_packed", _packed(backend)))
     peers.append(Peer("triton_flashdecoding", _packed_decoding, slow_to_build=True))
-    return peers + flashinfer_attention.decode_peers()
+    return peers + attention_libraries.decode_peers(sequences)
 
 
 def _grouped(backend: str) -> Callable[[Setting], Call]:

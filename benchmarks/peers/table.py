@@ -15,7 +15,7 @@ from typing import Any, cast
 import gpu
 from kernels.case import Case
 from kernels.programs import case_named
-from peers import flashinfer_attention
+from peers import attention_libraries
 from peers.attention import BACKENDS, decode_peers, one_call, paper_peers
 from peers.from_program import has_attention, torch_text
 from peers.linear import LINEAR_PEERS
@@ -97,7 +97,7 @@ def own_peers(case: Case) -> list[Peer]:
         calls = {
             "sdpa": sdpa,
             "sdpa_cudnn": partial(one_call, BACKENDS["sdpa_cudnn"]),
-            **flashinfer_attention.whole_sequences(),
+            **attention_libraries.whole_sequences(),
         }
         return [Peer(name, fused(case, make)) for name, make in calls.items()]
     if case.program in LINEAR_PEERS:
@@ -108,7 +108,7 @@ def own_peers(case: Case) -> list[Peer]:
         case "rmsnorm":
             return rmsnorm_peers()
         case "gqa_llama70b":
-            return decode_peers()
+            return decode_peers(case.inputs[0].shape[0])
         case "gqa_paper" | "mha_paper" | "mqa_paper" | "qknorm_gqa":
             return paper_peers(normed=program == "qknorm_gqa")
         case _:

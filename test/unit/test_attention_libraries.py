@@ -1,4 +1,4 @@
-"""FlashInfer as a peer: layouts, pages and scales, its functions as their documentation says."""
+"""Libraries as peers: layouts, pages and scales, their functions as the documentation says."""
 
 import sys
 from functools import partial
@@ -11,7 +11,7 @@ import pytest
 import torch
 from kernels.programs import case_named
 from kernels.workload_files import cases_in
-from peers import flashinfer_attention
+from peers import attention_libraries
 from peers.attention import as_cache, paper_peers
 from peers.peer import Peer, Setting, prepared
 from peers.table import own_peers
@@ -30,6 +30,21 @@ def prefill(q: Any, k: Any, v: Any, *, sm_scale: float, backend: str) -> Any:
     return torch.einsum("hmn,nhd->mhd", scores.softmax(-1), v).contiguous()
 
 
+def flash_attention(q: Any, k: Any, v: Any, *, softmax_scale: float) -> Any:
+    """[sequences, tokens, heads, D]; the second result is not for users."""
+    found = [
+        prefill(*each, sm_scale=softmax_scale, backend="fa3") for each in zip(q, k, v, strict=True)
+    ]
+    return torch.stack(found), None
+
+
+def single(q: Any, k: Any, v: Any, *, use_tensor_cores: bool) -> Any:
+    """One token, q [Hq, D], k and v [tokens, Hkv, D], scaled by the width."""
+    assert use_tensor_cores
+    k, v = (each.repeat_interleave(q.shape[0] // each.shape[1], 1) for each in (k, v))
+    return prefill(q[None], k, v, sm_scale=q.shape[-1] ** -0.5, backend="fa2")[0]
+
+
 def of_pages(q: Any, pages: Any, tables: Any, length: int, scale: float) -> Any:
     """One token of one sequence: q [Hq, D], pages [.., page, Hkv, D]."""
     k, v = (each[tables.long()].flatten(0, 1)[:length] for each in pages)
@@ -43,7 +58,8 @@ class Wrapper:
     def __init__(self, scratch: Any, layout: str, **options: Any) -> None:
         assert layout == "NHD"
         assert scratch.dtype == torch.uint8
-        assert set(options) <= {"backend", "use_tensor_cores"}
+        assert options["use_tensor_cores"]
+        assert options["backend"] in ("fa2", "fa3")
 
     def plan(self, *given: Any, sm_scale: float, q_data_type: Any, kv_data_type: Any) -> None:
         self.starts, self.indices, self.last, *sizes = given
@@ -80,14 +96,21 @@ def xqa(
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    package, decode = ModuleType("flashinfer"), ModuleType("flashinfer.decode")
-    package.__spec__ = ModuleSpec("flashinfer", None)
-    contents = {"single_prefill_with_kv_cache": prefill}
-    package.__dict__.update(contents, BatchDecodeWithPagedKVCacheWrapper=Wrapper)
-    decode.__dict__["xqa_batch_decode_with_kv_cache"] = xqa
-    monkeypatch.setitem(sys.modules, "flashinfer", package)
-    monkeypatch.setitem(sys.modules, "flashinfer.decode", decode)
-    monkeypatch.setattr(flashinfer_attention, "SCRATCH", 16)
+    functions: dict[str, dict[str, Any]] = {
+        "flashinfer": {
+            "single_prefill_with_kv_cache": prefill,
+            "single_decode_with_kv_cache": single,
+            "BatchDecodeWithPagedKVCacheWrapper": Wrapper,
+        },
+        "flashinfer.decode": {"xqa_batch_decode_with_kv_cache": xqa},
+        "flash_attn": {"__path__": []},
+        "flash_attn.cute": {"flash_attn_func": flash_attention},
+    }
+    for name, content in functions.items():
+        module = ModuleType(name)
+        module.__dict__.update(content, __spec__=ModuleSpec(name, None))
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(attention_libraries, "SCRATCH", 16)
 
 
 def result(peer: Peer, *inputs: Any) -> Any:
@@ -95,30 +118,37 @@ def result(peer: Peer, *inputs: Any) -> Any:
     return peer.build(Setting(torch, [ready]))(*ready)
 
 
-def flashinfers(peers: list[Peer]) -> list[Peer]:
-    return [peer for peer in peers if peer.name.startswith("flashinfer")]
+LIBRARIES = ["flashinfer_fa2", "flashinfer_fa3", "flash_attention_4"]
 
 
-def test_only_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "flashinfer", None)
-    assert flashinfer_attention.decode_peers() == []
-    assert flashinfer_attention.whole_sequences() == {}
+def libraries(peers: list[Peer]) -> list[Peer]:
+    return [peer for peer in peers if peer.name.startswith("flash")]
+
+
+def test_only_where_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("flashinfer", "flash_attn"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert attention_libraries.decode_peers(1) == []
+    assert attention_libraries.whole_sequences() == {}
 
 
 @pytest.mark.usefixtures("installed")
-def test_decode() -> None:
-    q, k, v = torch.randn(2, 8, 1, 16), torch.randn(2, 4, 256, 16), torch.randn(2, 4, 256, 16)
-    peers = flashinfers(own_peers(case_named("gqa_llama70b b8_s1024 f16")))
-    assert len(peers) == 4
+@pytest.mark.parametrize(("sequences", "count"), [(1, 4), (8, 3)])
+def test_decode(sequences: int, count: int) -> None:
+    q, *cache = (
+        torch.randn(sequences, *shape) for shape in ((8, 1, 16), (4, 256, 16), (4, 256, 16))
+    )
+    peers = libraries(own_peers(case_named(f"gqa_llama70b b{sequences}_s1024 f16")))
+    assert len(peers) == count
     for peer in peers:
-        assert_close(result(peer, q, k, v), grouped_decode(q, k, v))
+        assert_close(result(peer, q, *cache), grouped_decode(q, *cache))
 
 
 @pytest.mark.usefixtures("installed")
 def test_attention_of_the_paper() -> None:
     q, k, v = torch.randn(3, 5, 16), torch.randn(3, 16, 32), torch.randn(3, 32, 16)
-    peers = flashinfers(paper_peers(normed=False))
-    assert [peer.prepare for peer in peers] == [as_cache] * 2
+    peers = libraries(paper_peers(normed=False))
+    assert [(peer.name, peer.prepare) for peer in peers] == [(name, as_cache) for name in LIBRARIES]
     for peer in peers:
         assert_close(result(peer, q, k, v), attention(q, k, v))
 
@@ -127,18 +157,16 @@ def test_attention_of_the_paper() -> None:
 def test_programs_in_files() -> None:
     (case,) = cases_in([WORKLOADS / "attention.mlir"])[0]
     inputs = [torch.randn(given.shape, dtype=torch.float32) * 0.3 for given in case.inputs]
-    peers = {peer.name: peer for peer in own_peers(case)}
-    assert list(peers) == ["sdpa", "sdpa_cudnn", "flashinfer_fa2", "flashinfer_fa3"]
-    # cuDNN needs a GPU.
-    del peers["sdpa_cudnn"]
+    peers = own_peers(case)
+    assert [peer.name for peer in peers] == ["sdpa", "sdpa_cudnn", *LIBRARIES]
     wanted = attention(*inputs)
-    for peer in peers.values():
+    for peer in libraries(peers):
         assert_close(result(peer, *inputs), wanted)
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_mask_is_refused() -> None:
-    (call, *_) = (make() for make in flashinfer_attention.whole_sequences().values())
     q = torch.randn(1, 2, 4, 16)
-    with pytest.raises(ValueError, match="mask"):
-        call(q, q, q, attn_mask=torch.zeros(4, 4), scale=1.0)
+    for make in attention_libraries.whole_sequences().values():
+        with pytest.raises(ValueError, match="mask"):
+            make()(q, q, q, attn_mask=torch.zeros(4, 4), scale=1.0)
