@@ -15,12 +15,13 @@ from typing import Any
 
 import gpu
 from kernels.case import Case
-from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, line, met
+from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, left_out, line, met
 from kernels.ours import Searched, behind_others, program_of, search
 from kernels.programs import chosen, table
 from kernels.weight_layouts import summary, with_out_in
 from kernels.workload_files import cases_in
 from measured import SharedMachine, compile_all, shared, time_one
+from peers.attention_libraries import PACKAGES
 from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.table import (
     COMPILED,
@@ -214,7 +215,8 @@ class Suite:
 
     def write(self) -> None:
         """Write what there is, with what it depends on."""
-        environment = gpu.environment(self.torch)
+        libraries = {name: gpu.package_version(name) for name in PACKAGES}
+        environment = gpu.environment(self.torch) | libraries
         place = self.arguments.results / gpu.machine_name(self.torch)
         place.mkdir(parents=True, exist_ok=True)
         content = {
@@ -303,7 +305,8 @@ def run(about_it: str) -> int:
 def show(path: Path) -> int:
     """The table of a result."""
     rows = json.loads(path.read_text())["cases"]
-    print("\n".join([header(), *map(line, rows), summary(rows)]), end="")
+    lines = [text for row in rows for text in (line(row), *left_out(row))]
+    print("\n".join([header(), *lines, summary(rows)]), end="")
     return 0
 
 
@@ -352,7 +355,7 @@ def timed_cases(
         except Exception as error:
             print(f"! {case.name}: {' '.join(str(error).split())[:200]}", flush=True)
             continue
-        print(line(suite.rows[-1]), flush=True)
+        print(line(suite.rows[-1]), *left_out(suite.rows[-1]), sep="\n", flush=True)
         suite.write()
     print(f"# {perf_counter() - start:.0f} s")
     return suite.rows

@@ -15,6 +15,9 @@ from typing import Any
 
 from peers.peer import Call, Inputs, Peer, Setting
 
+PACKAGES = ("flashinfer-python", "flash-attn-4")
+"""What their versions are asked by."""
+
 PAGE = 64
 """Tokens of a page of the cache: all of FlashInfer's kernels have it."""
 
@@ -88,8 +91,7 @@ def decode_peers(sequences: int) -> list[Peer]:
     one = [Peer("flashinfer_single", _single, as_pages)] if sequences == 1 else []
     return [
         *one,
-        Peer("flashinfer_fa2", partial(_planned, "fa2"), as_pages),
-        Peer("flashinfer_fa3", partial(_planned, "fa3"), as_pages),
+        Peer("flashinfer_fa2", _planned, as_pages),
         Peer("flashinfer_xqa", _xqa, as_pages),
     ]
 
@@ -112,7 +114,7 @@ def _single(setting: Setting) -> Call:
     return call
 
 
-def _planned(backend: str, setting: Setting) -> Call:
+def _planned(setting: Setting) -> Call:
     """Keys are split as FlashInfer plans it, once: all calls are of one shape."""
     torch = setting.torch
     flashinfer: Any = import_module("flashinfer")
@@ -122,8 +124,9 @@ def _planned(backend: str, setting: Setting) -> Call:
     kind: dict[str, Any] = {"dtype": torch.int32, "device": q.device}
     starts, indices = torch.arange(batch + 1, **kind) * count, torch.arange(batch * count, **kind)
     scratch = torch.empty(SCRATCH, dtype=torch.uint8, device=q.device)
+    # Its own choice, too: `fa3` splits no keys.
     wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
-        scratch, "NHD", use_tensor_cores=True, backend=backend
+        scratch, "NHD", use_tensor_cores=True, backend="fa2"
     )
     wrapper.plan(
         *(starts, indices, torch.full((batch,), PAGE, **kind)),

@@ -58,8 +58,7 @@ class Wrapper:
     def __init__(self, scratch: Any, layout: str, **options: Any) -> None:
         assert layout == "NHD"
         assert scratch.dtype == torch.uint8
-        assert options["use_tensor_cores"]
-        assert options["backend"] in ("fa2", "fa3")
+        assert options == {"use_tensor_cores": True, "backend": "fa2"}
 
     def plan(self, *given: Any, sm_scale: float, q_data_type: Any, kv_data_type: Any) -> None:
         self.starts, self.indices, self.last, *sizes = given
@@ -133,7 +132,7 @@ def test_only_where_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize(("sequences", "count"), [(1, 4), (8, 3)])
+@pytest.mark.parametrize(("sequences", "count"), [(1, 3), (8, 2)])
 def test_decode(sequences: int, count: int) -> None:
     q, *cache = (
         torch.randn(sequences, *shape) for shape in ((8, 1, 16), (4, 256, 16), (4, 256, 16))

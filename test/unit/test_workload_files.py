@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from kernels.case import Case
+from kernels.lines import left_out, line, met
 from kernels.programs import case_named
-from kernels.suite import line, met
 from kernels.workload_files import cases_in
 from peers.from_program import NoTorch, has_attention, torch_text
 from xdsl.dialects.func import FuncOp
@@ -70,6 +70,19 @@ def test_there_is_no_bar() -> None:
     assert met(row, "must")
     assert "MISSED" not in line(row)
     assert not met(row | {"ratio": None}, "must")
+
+
+def test_what_is_not_timed_is_said() -> None:
+    row = {
+        "microseconds": {"mirage": 20.0, "eager": 10.0},
+        "errors": {"mirage": 2e-4, "eager": 2e-4, "library": 0.5, "other": float("nan")},
+        "problems": {"third": "no kernel"},
+    }
+    assert left_out(row) == [
+        "  ! library: wrong, error 5.0e-01",
+        "  ! other: wrong, error nan",
+        "  ! third: no kernel",
+    ]
 
 
 def test_as_pytorch() -> None:
