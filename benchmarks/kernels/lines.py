@@ -50,6 +50,16 @@ def line(row: Mapping[str, Any]) -> str:
     )
 
 
+def left_out(row: Mapping[str, Any]) -> list[str]:
+    """A line for each implementation that was not timed: its result is wrong, or it raised."""
+    wrong = {
+        name: f"wrong, error {error:.1e}"
+        for name, error in row["errors"].items()
+        if name not in row["microseconds"]
+    }
+    return [f"  ! {name}: {why}" for name, why in (wrong | row["problems"]).items()]
+
+
 def number(value: float | None, digits: int = 1) -> str:
     """A number or a dash."""
     return "-" if value is None else f"{value:.{digits}f}"

@@ -15,7 +15,7 @@ from typing import Any
 import gpu
 from kernels.case import Case
 from kernels.command_line import parse, uses_compile
-from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, line, met
+from kernels.lines import BEHIND, OURS, PACKED, behind, header, is_ours, left_out, line, met
 from kernels.older_code import (
     Compiler,
     compiler,
@@ -29,6 +29,7 @@ from kernels.programs import chosen, table
 from kernels.weight_layouts import summary, with_out_in
 from kernels.workload_files import NO_BAR, cases_in
 from measured import SharedMachine, compile_all, shared, time_one
+from peers.attention_libraries import PACKAGES
 from peers.peer import Call, Inputs, Peer, Setting, prepared
 from peers.table import (
     COMPILED,
@@ -197,7 +198,8 @@ class Suite:
 
     def write(self) -> None:
         """Write what there is, with what it depends on."""
-        environment = gpu.environment(self.torch)
+        libraries = {name: gpu.package_version(name) for name in PACKAGES}
+        environment = gpu.environment(self.torch) | libraries
         place = self.arguments.results / gpu.machine_name(self.torch)
         place.mkdir(parents=True, exist_ok=True)
         code = self.arguments.code
@@ -292,7 +294,8 @@ def show(path: Path) -> int:
     result = json.loads(path.read_text())
     rows, code = result["cases"], result.get("code")
     about_it = what_ran(code, result["environment"]["device"])
-    print("\n".join([about_it, header(), *map(line, rows), summary(rows)]), end="")
+    lines = [text for row in rows for text in (line(row), *left_out(row))]
+    print("\n".join([about_it, header(), *lines, summary(rows)]), end="")
     print(means(code, rows), end="")
     return 0
 
@@ -344,7 +347,7 @@ def timed_cases(
         except Exception as error:
             print(f"! {case.name}: {' '.join(str(error).split())[:200]}", flush=True)
             continue
-        print(line(suite.rows[-1]), flush=True)
+        print(line(suite.rows[-1]), *left_out(suite.rows[-1]), sep="\n", flush=True)
         suite.write()
     print(f"# {perf_counter() - start:.0f} s")
     return suite.rows

@@ -1,12 +1,13 @@
-"""Peers for attention: PyTorch's fused kernels, FlashDecoding in Triton, FlashInfer."""
+"""Peers for attention: PyTorch's fused kernels, FlashDecoding in Triton, libraries."""
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from kernels.case import EPS
+from peers import attention_libraries
 from peers.peer import Call, Inputs, Peer, Setting, fastest
 
 BACKENDS = {
@@ -18,16 +19,15 @@ BACKENDS = {
 
 SPLITS = (1, 2, 4, 8, 16, 32, 64, 128)
 
-PAGE = 64
-"""Tokens of a page of FlashInfer's cache."""
-
 
 def paper_peers(*, normed: bool) -> list[Peer]:
     """q [B, M, D], k [B, D, S], v [B, S, D], no scale; with `normed`, q and v are normalized."""
-    fused = [
-        Peer(name, _fused_heads(backend, normed), as_cache) for name, backend in BACKENDS.items()
-    ]
-    return [*fused, Peer("triton_flashdecoding", _decoding(normed=normed), slow_to_build=True)]
+    fused: dict[str, Callable[[], Call]] = {
+        name: partial(one_call, backend, 1.0) for name, backend in BACKENDS.items()
+    }
+    fused |= attention_libraries.whole_sequences(1.0)
+    peers = [Peer(name, _fused_heads(make, normed), as_cache) for name, make in fused.items()]
+    return [*peers, Peer("triton_flashdecoding", _decoding(normed=normed), slow_to_build=True)]
 
 
 def as_cache(q: Any, k: Any, v: Any) -> Inputs:
@@ -35,11 +35,11 @@ def as_cache(q: Any, k: Any, v: Any) -> Inputs:
     return q[:, None], k.transpose(1, 2).contiguous()[:, None], v[:, None]
 
 
-def _fused_heads(backend: str, normed: bool) -> Callable[[Setting], Call]:
+def _fused_heads(make: Callable[[], Call], normed: bool) -> Callable[[Setting], Call]:
     def build(setting: Setting) -> Call:
         from peers.torch_programs import rms
 
-        fused = _fused(backend, 1.0)
+        fused = make()
 
         def call(q: Any, k: Any, v: Any) -> Any:
             if normed:
@@ -51,20 +51,23 @@ def _fused_heads(backend: str, normed: bool) -> Callable[[Setting], Call]:
     return build
 
 
-def _fused(backend: str, scale: float, *, grouped: bool = False) -> Call:
+def one_call(backend: str, own_scale: float | None = None, *, grouped: bool = False) -> Call:
+    """`scaled_dot_product_attention` by one of `BACKENDS`."""
     functional: Any = import_module("torch.nn.functional")
     choice: Any = import_module("torch.nn.attention")
     chosen = getattr(choice.SDPBackend, backend)
 
-    def call(q: Any, k: Any, v: Any) -> Any:
+    def call(q: Any, k: Any, v: Any, attn_mask: Any = None, scale: float | None = own_scale) -> Any:
         with choice.sdpa_kernel(chosen):
-            return functional.scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=grouped)
+            return functional.scaled_dot_product_attention(
+                q, k, v, attn_mask, scale=scale, enable_gqa=grouped
+            )
 
     return call
 
 
-def decode_peers() -> list[Peer]:
-    """q [B, Hq, 1, D], k and v [B, Hkv, S, D], scaled by the width."""
+def decode_peers(sequences: int) -> list[Peer]:
+    """q [B, Hq, 1, D], k and v [B, Hkv, S, D], scaled by the width; `sequences` is B."""
     peers: list[Peer] = []
     for name, backend in BACKENDS.items():
         # The efficient one has no grouped heads.
@@ -72,15 +75,12 @@ def decode_peers() -> list[Peer]:
             peers.append(Peer(name, _grouped(backend)))
         peers.append(Peer(f"{name}_packed", _packed(backend)))
     peers.append(Peer("triton_flashdecoding", _packed_decoding, slow_to_build=True))
-    if find_spec("flashinfer") is not None:
-        peers += [Peer("flashinfer_fa3", _flashinfer("fa3"), as_pages)]
-        peers += [Peer("flashinfer_fa2", _flashinfer("fa2"), as_pages)]
-    return peers
+    return peers + attention_libraries.decode_peers(sequences)
 
 
 def _grouped(backend: str) -> Callable[[Setting], Call]:
     def build(setting: Setting) -> Call:
-        return _fused(backend, setting.sets[0][0].shape[-1] ** -0.5, grouped=True)
+        return one_call(backend, setting.sets[0][0].shape[-1] ** -0.5, grouped=True)
 
     return build
 
@@ -92,7 +92,7 @@ def rows_of_group(q: Any, k: Any) -> Any:
 
 def _packed(backend: str) -> Callable[[Setting], Call]:
     def build(setting: Setting) -> Call:
-        fused = _fused(backend, setting.sets[0][0].shape[-1] ** -0.5)
+        fused = one_call(backend, setting.sets[0][0].shape[-1] ** -0.5)
 
         def call(q: Any, k: Any, v: Any) -> Any:
             return fused(rows_of_group(q, k), k, v).reshape(q.shape)
@@ -200,48 +200,3 @@ def _decode_call(
         return o.reshape(*lead, count, width)
 
     return call
-
-
-# FlashInfer
-
-
-def as_pages(q: Any, k: Any, v: Any) -> Inputs:
-    """q [B, Hq, D], and pages [B * S / PAGE, PAGE, Hkv, D]."""
-    pages = (t.transpose(1, 2).reshape(-1, PAGE, t.shape[1], t.shape[3]) for t in (k, v))
-    return q[:, :, 0].contiguous(), *(page.contiguous() for page in pages)
-
-
-def _flashinfer(backend: str) -> Callable[[Setting], Call]:
-    def build(setting: Setting) -> Call:
-        torch = setting.torch
-        flashinfer: Any = import_module("flashinfer")
-        q, keys, _ = setting.sets[0]
-        batch, heads, width = q.shape
-        count = keys.shape[0] // batch
-        options: dict[str, Any] = {"dtype": torch.int32, "device": q.device}
-        starts = torch.arange(batch + 1, **options) * count
-        indices = torch.arange(batch * count, **options)
-        last = torch.full((batch,), PAGE, **options)
-        wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
-            torch.empty(256 << 20, dtype=torch.uint8, device=q.device),
-            "NHD",
-            use_cuda_graph=True,
-            use_tensor_cores=True,
-            paged_kv_indptr_buffer=starts.clone(),
-            paged_kv_indices_buffer=indices.clone(),
-            paged_kv_last_page_len_buffer=last.clone(),
-            backend=backend,
-        )
-        wrapper.plan(
-            *(starts, indices, last, heads, keys.shape[2], width, PAGE),
-            q_data_type=q.dtype,
-            kv_data_type=keys.dtype,
-            sm_scale=width**-0.5,
-        )
-
-        def call(q: Any, k: Any, v: Any) -> Any:
-            return wrapper.run(q, (k, v)).unsqueeze(2)
-
-        return call
-
-    return build

@@ -9,8 +9,9 @@ The function is made as Python text, so that torch.compile sees ordinary code:
         return v1
 
 With `wide` it computes in the element type of its inputs: what is right, on float64. With `sdpa` a
-softmax between two products becomes one call of `scaled_dot_product_attention`. A result that
-would be a view is copied: a kernel has to write it, too.
+softmax between two products becomes one call of `attention`, which takes what PyTorch's
+`scaled_dot_product_attention` takes. A result that would be a view is copied: a kernel has to write
+it, too.
 """
 
 from __future__ import annotations
@@ -227,6 +228,6 @@ def _attention(op: Operation, operands: Texts, scores: _Scores) -> str:
     added = 4 - len(shape_of(op.results[0]))
     query, keys, values, *mask = (f"{operand}{'[None]' * added}" for operand in operands)
     return (
-        f"functional.scaled_dot_product_attention({query}, {keys}.transpose(-1, -2), {values}, "
+        f"attention({query}, {keys}.transpose(-1, -2), {values}, "
         f"attn_mask={mask[0] if mask else None}, scale={scores.scale}){'[0]' * added}"
     )

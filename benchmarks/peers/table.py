@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
@@ -15,7 +15,8 @@ from typing import Any, cast
 import gpu
 from kernels.case import Case
 from kernels.programs import case_named
-from peers.attention import decode_peers, paper_peers
+from peers import attention_libraries
+from peers.attention import BACKENDS, decode_peers, one_call, paper_peers
 from peers.from_program import has_attention, torch_text
 from peers.linear import LINEAR_PEERS
 from peers.peer import EAGER, Call, Inputs, Peer, Setting, prepared
@@ -27,29 +28,50 @@ COMPILED = "compile"
 """The name of torch.compile among the peers."""
 
 
-def function_of(case: Case, *, wide: bool = False, sdpa: bool = False) -> Call:
+def function_of(case: Case, *, wide: bool = False, attention: Call | None = None) -> Call:
     """
     A case as a torch function, which a program from a file is made into.
 
-    With `wide` it computes in the element type of its inputs, with `sdpa` attention is one call.
+    With `wide` it computes in the element type of its inputs. With `attention`, which takes what
+    `scaled_dot_product_attention` takes, attention is one call of it.
     """
     from peers.torch_programs import PROGRAMS, functional, torch
 
     if not isinstance(case.build, str):
         return PROGRAMS[case.program]
     (function,) = functions(parse_program(case.build, case.program))
-    names: dict[str, Any] = {"torch": torch, "functional": functional}
-    exec(torch_text(function, wide=wide, sdpa=sdpa), names)
+    names: dict[str, Any] = {
+        "torch": torch,
+        "functional": functional,
+        "attention": attention,
+    }
+    exec(torch_text(function, wide=wide, sdpa=attention is not None), names)
     return names["program"]
 
 
-def eager(case: Case, *, sdpa: bool = False) -> Callable[[Setting], Call]:
+def eager(case: Case) -> Callable[[Setting], Call]:
     """PyTorch, operator by operator."""
 
     def build(setting: Setting) -> Call:
-        return function_of(case, sdpa=sdpa)
+        return function_of(case)
 
     return build
+
+
+def fused(case: Case, make: Callable[[], Call]) -> Callable[[Setting], Call]:
+    """PyTorch, with one call for softmax and both products."""
+
+    def build(setting: Setting) -> Call:
+        return function_of(case, attention=make())
+
+    return build
+
+
+def sdpa() -> Call:
+    """PyTorch's attention."""
+    from peers.torch_programs import functional
+
+    return functional.scaled_dot_product_attention
 
 
 def compiled(case: Case) -> Callable[[Setting], Call]:
@@ -70,7 +92,14 @@ def own_peers(case: Case) -> list[Peer]:
     """Those that exist for some programs only."""
     if isinstance(case.build, str):
         (function,) = functions(parse_program(case.build, case.program))
-        return [Peer("sdpa", eager(case, sdpa=True))] if has_attention(function) else []
+        if not has_attention(function):
+            return []
+        calls = {
+            "sdpa": sdpa,
+            "sdpa_cudnn": partial(one_call, BACKENDS["sdpa_cudnn"]),
+            **attention_libraries.whole_sequences(),
+        }
+        return [Peer(name, fused(case, make)) for name, make in calls.items()]
     if case.program in LINEAR_PEERS:
         return LINEAR_PEERS[case.program]
     match program := case.program:
@@ -79,7 +108,7 @@ def own_peers(case: Case) -> list[Peer]:
         case "rmsnorm":
             return rmsnorm_peers()
         case "gqa_llama70b":
-            return decode_peers()
+            return decode_peers(case.inputs[0].shape[0])
         case "gqa_paper" | "mha_paper" | "mqa_paper" | "qknorm_gqa":
             return paper_peers(normed=program == "qknorm_gqa")
         case _:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from kernels.case import Case
+from kernels.lines import left_out, line, met
 from kernels.programs import case_named
-from kernels.suite import line, met
 from kernels.workload_files import cases_in
 from peers.from_program import NoTorch, has_attention, torch_text
 from xdsl.dialects.func import FuncOp
@@ -72,6 +72,19 @@ def test_there_is_no_bar() -> None:
     assert not met(row | {"ratio": None}, "must")
 
 
+def test_what_is_not_timed_is_said() -> None:
+    row = {
+        "microseconds": {"mirage": 20.0, "eager": 10.0},
+        "errors": {"mirage": 2e-4, "eager": 2e-4, "library": 0.5, "other": float("nan")},
+        "problems": {"third": "no kernel"},
+    }
+    assert left_out(row) == [
+        "  ! library: wrong, error 5.0e-01",
+        "  ! other: wrong, error nan",
+        "  ! third: no kernel",
+    ]
+
+
 def test_as_pytorch() -> None:
     assert torch_text(function_in(MIXED)) == (
         "def program(a0, a1):\n    v0 = torch.matmul(a0, a1).to(torch.float32)\n    return v0\n"
@@ -115,7 +128,7 @@ def test_attention_as_one_call() -> None:
     assert has_attention(function)
     assert torch_text(function, sdpa=True) == (
         "def program(a0, a1, a2):\n"
-        "    v2 = functional.scaled_dot_product_attention(a0[None], a1[None].transpose(-1, -2), "
+        "    v2 = attention(a0[None], a1[None].transpose(-1, -2), "
         "a2[None], attn_mask=None, scale=1.0)[0]\n"
         "    return v2\n"
     )
