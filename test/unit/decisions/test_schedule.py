@@ -9,6 +9,7 @@ from mirage_mlir.decisions.schedule import (
     MAX_PIPELINE_STAGES,
     RESERVED_BYTES,
     is_spread,
+    iterations_ahead,
     mbarrier_bytes,
     occupancy_limit_bytes,
     pipeline_stages,
@@ -45,6 +46,18 @@ def test_two_share_a_multiprocessor() -> None:
 def test_many_blocks_need_a_few_buffers_each() -> None:
     assert stages(32 * KIB, 4000) == 3
     assert stages(100 * KIB, 4000) == 2
+
+
+def test_two_buffers_where_four_blocks_have_room_with_them() -> None:
+    assert stages(20 * KIB, 512) == 2
+    assert stages(20 * KIB, 384) == 3
+    assert stages(30 * KIB, 512) == 3
+
+
+@pytest.mark.parametrize(("size", "share", "together", "apart"), [(32, 1, 2, 3), (28, 1, 3, 3)])
+def test_blocks_apart_keep_more_in_flight(size: int, share: int, together: int, apart: int) -> None:
+    assert iterations_ahead(size * KIB, 64, share, apart=False) == together
+    assert iterations_ahead(size * KIB, 64, share, apart=True) == apart
 
 
 def test_never_more_than_iterations() -> None:
