@@ -54,10 +54,14 @@ def test_two_buffers_where_four_blocks_have_room_with_them() -> None:
     assert stages(30 * KIB, 512) == 3
 
 
-@pytest.mark.parametrize(("size", "share", "together", "apart"), [(32, 1, 2, 3), (28, 1, 3, 3)])
-def test_blocks_apart_keep_more_in_flight(size: int, share: int, together: int, apart: int) -> None:
-    assert iterations_ahead(size * KIB, 64, share, apart=False) == together
-    assert iterations_ahead(size * KIB, 64, share, apart=True) == apart
+@pytest.mark.parametrize(
+    ("size", "iterations", "together", "apart"),
+    [(32, 64, 2, 3), (28, 64, 3, 3), (24, 16, 5, 4), (8, 16, 16, 10)],
+)
+def test_iterations_in_flight(size: int, iterations: int, together: int, apart: int) -> None:
+    """Of blocks apart these are as many in a short loop, and rather one more in a long one."""
+    assert iterations_ahead(size * KIB, iterations, 1, apart=False) == together
+    assert iterations_ahead(size * KIB, iterations, 1, apart=True) == apart
 
 
 def test_never_more_than_iterations() -> None:
