@@ -31,7 +31,7 @@ def begins_apart(graph: kernel.GraphDefinedOp) -> bool:
     if shares_tiles(graph) or not only_sums(graph):
         return False
     own = sum(buffer_bytes(op) for op in staged_loads(graph) if walks_own_lines(op, axes[0]))
-    return is_staggered(own, iteration_bytes(graph))
+    return bool(is_staggered(own, iteration_bytes(graph)))
 
 
 def only_sums(graph: kernel.GraphDefinedOp) -> bool:
