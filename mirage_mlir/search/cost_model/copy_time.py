@@ -10,6 +10,7 @@ from mirage_mlir.search.cost_model.fitted import (
     CROWDED,
     EARLY_BYTES,
     EARLY_START,
+    EMPTY_HELPS,
     IDLE_LATENCY,
     MOST_WALKING,
     NEITHER,
@@ -94,7 +95,8 @@ class CopyTime(WorkCount):
         blocks, places = self.tiling.mesh.blocks, at_once * self.tiling.target.sm_count
         empty = 1 - blocks / (places * np.ceil(blocks / places))
         few = np.where(at_once < MAX_SIDE_BY_SIDE, SCATTERED / at_once, 0.0)
-        return 1 + few + np.where(at_once > 1, UNEVEN * empty, 0.0)
+        alone = SCATTERED * np.maximum(0.0, 1 - EMPTY_HELPS * empty)
+        return 1 + np.where(at_once > 1, few + UNEVEN * empty, alone)
 
     def _with_iterations(self, memory: Array, waves: Array) -> Array:
         """The seconds of copies together with those that a producer takes to issue them."""
