@@ -14,6 +14,7 @@ from mirage_mlir.search.cost_model.fitted import (
     IDLE_LATENCY,
     MOST_WALKING,
     NEITHER,
+    NEXT_BLOCK,
     PIPELINE_LAUNCH,
     SCATTERED,
     SCATTERED_AGAIN,
@@ -135,3 +136,7 @@ class CopyTime(WorkCount):
             answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
         # A warp that does nothing else asks while the previous grid ends.
         return target.launch_latency + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
+
+    def _next_starts(self, most: Array) -> Array:
+        """The seconds that further blocks of a multiprocessor take to start, so far as seen."""
+        return np.where(self._is_staggered(), (most - 1) * NEXT_BLOCK, 0.0)

@@ -18,7 +18,6 @@ from mirage_mlir.search.cost_model.fitted import (
     BLOCK_START,
     HIDING_BLOCKS,
     LAST_ITERATION,
-    NEXT_BLOCK,
     PIPELINE_APART,
     PIPELINE_WAITS,
     THREE_APART,
@@ -112,7 +111,7 @@ class CostModel(SumsAcrossBlocks):
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
-        started = started + np.where(self._is_staggered(), (most - 1) * NEXT_BLOCK, 0.0)
+        started = started + np.where(pipelined, self._next_starts(most), 0.0)
         after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
         combined: Arrays = {
             "resident": resident,
