@@ -11,6 +11,11 @@ left out, the addresses differ (StaggerU of AMD's Tensile does the same for its 
 from itertools import count
 from math import gcd
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import Mask
+
 LEAST_STEP = 5
 """Iterations from one block's first to its neighbour's. On an H200, of loops over 128 to 512 bytes
 of each line at a time, steps of 5 took as long as steps of 3 and less than 1 and 17: for two
@@ -22,7 +27,7 @@ LEAST_SHARE = 0.5
 blocks read them at the same time, so that L2 holds them."""
 
 
-def is_staggered(own_bytes: float, iteration_bytes: float) -> bool:
+def is_staggered(own_bytes: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
     """
     Whether loops begin with different iterations.
 
@@ -30,7 +35,7 @@ def is_staggered(own_bytes: float, iteration_bytes: float) -> bool:
         own_bytes: of an iteration, of tiles along lines that only one block reads.
         iteration_bytes: of all tiles of an iteration.
     """
-    return own_bytes > LEAST_SHARE * iteration_bytes
+    return np.asarray(own_bytes) > LEAST_SHARE * np.asarray(iteration_bytes)
 
 
 def stagger_of(iterations: int) -> int:

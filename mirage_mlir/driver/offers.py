@@ -6,6 +6,7 @@ from dataclasses import replace
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.candidate import candidate_of, kept_programs, unmark
 from mirage_mlir.driver.choose import Offer
 from mirage_mlir.driver.source import alone, compiler_context
@@ -89,5 +90,15 @@ def offers(function: func.FuncOp, target: str, effort: Effort) -> Iterator[Offer
 def to_time(found: Iterable[Offer], count: int) -> list[Offer]:
     """At most `count` offers of those that were found, the best in the model first, to be timed."""
     return spread(
-        found, count, lambda offer: offer.search.structure, lambda offer: offer.search.modelled
+        found,
+        count,
+        lambda offer: offer.search.structure,
+        lambda offer: offer.search.modelled,
+        lambda offer: tiling_of(offer.function),
     )
+
+
+def tiling_of(function: func.FuncOp) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """The blocks and the iterations of each kernel."""
+    graphs = [op for op in function.walk() if isinstance(op, kernel.GraphDefinedOp)]
+    return tuple((tuple(each.grid_sizes), tuple(each.loop_sizes)) for each in graphs)

@@ -67,6 +67,7 @@ from mirage_mlir.passes.schedule.pipelined_order import (
     set_double_buffered,
 )
 from mirage_mlir.passes.schedule.sections import Sections, by_stage, section_name, write_sections
+from mirage_mlir.passes.schedule.staggering import begins_apart
 from mirage_mlir.targets.target import Target
 
 
@@ -138,7 +139,10 @@ class Pipelining:
         copies: list[Operation] = [*soon, FillBuffersOp(tiles, stages), *late]
         if iterations > stages:
             ahead = iterations_ahead(
-                unshared_bytes(graph), iterations, int(producer_share(graph, self.target))
+                unshared_bytes(graph),
+                iterations,
+                int(producer_share(graph, self.target)),
+                apart=begins_apart(graph),
             )
             copies.append(RefillBuffersOp(tiles, ahead))
         if shares_tiles(graph):

@@ -18,15 +18,20 @@ def stagger(graph: kernel.GraphDefinedOp) -> None:
     iterations, to which sums are relative, start with the first iteration as before. So do blocks
     that copy tiles to each other (multicast): these are of the same iteration.
     """
-    axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
-    if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic:
-        return
-    if shares_tiles(graph) or not only_sums(graph):
-        return
-    own = sum(buffer_bytes(op) for op in staged_loads(graph) if walks_own_lines(op, axes[0]))
-    if is_staggered(own, iteration_bytes(graph)):
+    if begins_apart(graph):
         step = stagger_of(graph.loop_sizes[0])
         graph.schedule = replace(graph.schedule, stagger=step)
+
+
+def begins_apart(graph: kernel.GraphDefinedOp) -> bool:
+    """Whether blocks mostly read along lines of their own, and may begin with any iteration."""
+    axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
+    if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic:
+        return False
+    if shares_tiles(graph) or not only_sums(graph):
+        return False
+    own = sum(buffer_bytes(op) for op in staged_loads(graph) if walks_own_lines(op, axes[0]))
+    return bool(is_staggered(own, iteration_bytes(graph)))
 
 
 def only_sums(graph: kernel.GraphDefinedOp) -> bool:

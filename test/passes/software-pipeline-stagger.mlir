@@ -97,3 +97,33 @@ func.func @multicast(%x: tensor<64x1024xf16>, %w: tensor<256x1024xf16>) -> tenso
   } : (tensor<64x1024xf16>, tensor<1024x256xf16>) -> tensor<64x256xf32>
   func.return %o : tensor<64x256xf32>
 }
+
+// Device memory answers such blocks less evenly: where two iterations of 32 KB suffice elsewhere, three are in flight.
+// CHECK-LABEL: func.func @rows_in_flight
+// CHECK:       threadblock.refill_buffers ahead 3
+func.func @rows_in_flight(%x: tensor<16x4096xf16>, %w: tensor<14336x4096xf16>) -> tensor<16x14336xf32> {
+  %v = kernel.transpose %w {permutation = array<i64: 1, 0>} : (tensor<14336x4096xf16>) -> tensor<4096x14336xf16>
+  %o = kernel.graph_defined ins(%x, %v) grid [112] loop [32] {
+  ^bb0(%xa: tensor<16x4096xf16>, %wa: tensor<4096x14336xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x4096xf16>) -> !threadblock.tile<16x128xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<4096x14336xf16>) -> !threadblock.tile<128x128xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x128xf16>, !threadblock.tile<128x128xf16>) -> !threadblock.tile<16x128xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<16x128xf32>) -> !threadblock.tile<16x128xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<16x128xf32>
+  } : (tensor<16x4096xf16>, tensor<4096x14336xf16>) -> tensor<16x14336xf32>
+  func.return %o : tensor<16x14336xf32>
+}
+
+// CHECK-LABEL: func.func @columns_in_flight
+// CHECK:       threadblock.refill_buffers ahead 2
+func.func @columns_in_flight(%x: tensor<16x4096xf16>, %w: tensor<4096x14336xf16>) -> tensor<16x14336xf32> {
+  %o = kernel.graph_defined ins(%x, %w) grid [112] loop [32] {
+  ^bb0(%xa: tensor<16x4096xf16>, %wa: tensor<4096x14336xf16>):
+    %xt = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<16x4096xf16>) -> !threadblock.tile<16x128xf16>
+    %wt = threadblock.load %wa grid_map [1] loop_map [0] : (tensor<4096x14336xf16>) -> !threadblock.tile<128x128xf16>
+    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<16x128xf16>, !threadblock.tile<128x128xf16>) -> !threadblock.tile<16x128xf32>
+    %s = threadblock.accumulate %p : (!threadblock.tile<16x128xf32>) -> !threadblock.tile<16x128xf32>
+    threadblock.store %s grid_map [1] : !threadblock.tile<16x128xf32>
+  } : (tensor<16x4096xf16>, tensor<4096x14336xf16>) -> tensor<16x14336xf32>
+  func.return %o : tensor<16x14336xf32>
+}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mirage_mlir.decisions.schedule import MAX_SIDE_BY_SIDE
 from mirage_mlir.search.cost_model.fitted import (
     AGAIN,
     COPY_BOX,
@@ -9,12 +10,17 @@ from mirage_mlir.search.cost_model.fitted import (
     CROWDED,
     EARLY_BYTES,
     EARLY_START,
+    EMPTY_HELPS,
     IDLE_LATENCY,
     MOST_WALKING,
     NEITHER,
+    NEXT_BLOCK,
     PIPELINE_LAUNCH,
+    SCATTERED,
+    SCATTERED_AGAIN,
     SECTOR,
     TOGETHER,
+    UNEVEN,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.resources import Resources
@@ -62,9 +68,11 @@ class CopyTime(WorkCount):
         seconds = np.maximum(together, alone)
         if not self.resources.pipelined.any():
             return seconds
-        return np.where(self.resources.pipelined, self._pipeline_seconds(most, answered), seconds)
+        return np.where(
+            self.resources.pipelined, self._pipeline_seconds(at_once, most, answered), seconds
+        )
 
-    def _pipeline_seconds(self, most: Array, answered: Array) -> Array:
+    def _pipeline_seconds(self, at_once: Array, most: Array, answered: Array) -> Array:
         """The seconds of copies by producer warps, which start them ahead of time."""
         target = self.tiling.target
         each = most / self.tiling.mesh.blocks
@@ -74,11 +82,22 @@ class CopyTime(WorkCount):
         alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
         again = (self.l2 - first) / (target.tma_l2_bandwidth_per_sm * target.sm_count)
         together, repeated = self.dram / target.tma_bandwidth, AGAIN * again
+        staggered = self._is_staggered()
+        together = np.where(staggered, self._scattered(at_once) * together, together)
+        repeated = np.where(staggered, SCATTERED_AGAIN * again, repeated)
         self.terms.note(
             self.terms.tensor_copies, {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
         )
         from_memory = (together**NEITHER + (each * first / rate) ** NEITHER) ** (1 / NEITHER)
         return np.maximum(from_memory + repeated, alone)
+
+    def _scattered(self, at_once: Array) -> Array:
+        """How much longer device memory takes where each block reads along lines of its own."""
+        blocks, places = self.tiling.mesh.blocks, at_once * self.tiling.target.sm_count
+        empty = 1 - blocks / (places * np.ceil(blocks / places))
+        few = np.where(at_once < MAX_SIDE_BY_SIDE, SCATTERED / at_once, 0.0)
+        alone = SCATTERED * np.maximum(0.0, 1 - EMPTY_HELPS * empty)
+        return 1 + np.where(at_once > 1, few + UNEVEN * empty, alone)
 
     def _with_iterations(self, memory: Array, waves: Array) -> Array:
         """The seconds of copies together with those that a producer takes to issue them."""
@@ -117,3 +136,7 @@ class CopyTime(WorkCount):
             answer = np.where(early, IDLE_LATENCY - EARLY_START, answer)
         # A warp that does nothing else asks while the previous grid ends.
         return target.launch_latency + np.where(self.resources.pipelined, -PIPELINE_LAUNCH, answer)
+
+    def _next_starts(self, most: Array) -> Array:
+        """The seconds that further blocks of a multiprocessor take to start, so far as seen."""
+        return np.where(self._is_staggered(), (most - 1) * NEXT_BLOCK, 0.0)

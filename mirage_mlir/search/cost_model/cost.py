@@ -111,6 +111,7 @@ class CostModel(SumsAcrossBlocks):
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
+        started = started + np.where(pipelined, self._next_starts(most), 0.0)
         after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
         combined: Arrays = {
             "resident": resident,

@@ -140,6 +140,28 @@ AGAIN = 0.6
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
 memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
 
+SCATTERED, SCATTERED_AGAIN = 0.03, 0.15
+"""For loops that begin with different iterations, whose blocks read along lines of their own: how
+much longer device memory takes with one block on each multiprocessor (a part of it with two and
+three, nothing with four), and `AGAIN`, as their blocks do not ask L2 for the same tile at once. On
+an H200 one, two and four blocks took 55.6, 54.9 and 54.3 us (a gated MLP of 14,336, 16 rows), two
+and four 55.1 and 54.3 (8 rows), though four read x again for every 28 rows of the weights."""
+
+EMPTY_HELPS = 6.0
+"""How much less of that it is with one block each, for the part of the multiprocessors that have
+none: 112 blocks took 28.7 us where 128 took 29.3 (a matmul of 14,336, 16 rows), 96 blocks 13.6
+where 128 took 14.1 (6,144)."""
+
+NEXT_BLOCK = 5e-8
+"""Seconds that each further block of a multiprocessor takes to start, in such loops: a linear layer
+of 4096 columns took 10.2 us with 256 blocks, 10.8 with 512."""
+
+UNEVEN = 0.15
+"""What such loops take longer with several blocks on a multiprocessor, for the part of their places
+that is empty in the last round: blocks of fuller multiprocessors end later. The same gated MLPs
+took 1.3 to 2 % longer with 224, 359, 448 and 896 blocks than with 256, 384, 512 and 1024. Loops
+that read the same lines at the same time go on at the same pace anyway."""
+
 KEPT_IN_L2 = 0.7
 """Part of L2 that a tensor fills at most that is read from device memory but once: other tensors
 and results pass through the rest. An assumption: not fitted to anything that was timed."""

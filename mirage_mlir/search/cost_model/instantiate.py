@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 STEP = 8
 """Tiles of 8 elements are the smallest that a tensor core works on and fill 16 bytes of f16."""
 
+EVEN_STEP = 2
+"""Elements of f16 that a thread stores at once, at least."""
+
 COARSE_TILES = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
 """Sizes that a first look at many graphs tries, besides whole axes and even shares."""
 
@@ -111,21 +114,35 @@ class Instance:
     trip_counts: tuple[int, ...]
 
 
-def grid_tiles(size: int, step: int, target: Target, fine: bool) -> list[int]:
+def grid_tiles(size: int, step: int, target: Target, fine: bool, even_step: int) -> list[int]:
     """
     Tile sizes worth trying for an axis of `size` on the grid: multiples of `step`, two tiles or
     more (with one tile the axis is on the grid of no configuration).
 
     Besides the fixed sizes these are the even shares: `size` over the number of blocks that fill
-    the GPU once, twice and so on, rounded up to whole vectors.
+    the GPU once, twice and so on, rounded up to whole vectors, and to multiples of `even_step`.
     """
-    shares = {-(-size // blocks) for blocks in range(1, 9)}
-    if fine:
-        for rounds in (1, 2, 3, 4, 6, 8):
-            share = -(-size // (rounds * target.sm_count))
-            shares |= {share, -(-share // STEP) * STEP}
-    tiles = {*(FINE_TILES if fine else COARSE_TILES), *shares}
-    return _in_steps(size, step, tiles)
+    tiles = {
+        *(FINE_TILES if fine else COARSE_TILES),
+        *(-(-size // blocks) for blocks in range(1, 9)),
+    }
+    if not fine:
+        return _in_steps(size, step, tiles)
+    even = {-(-size // (rounds * target.sm_count)) for rounds in (1, 2, 3, 4, 6, 8)}
+    tiles |= even | {-(-share // STEP) * STEP for share in even}
+    large = {share for share in even if share > step}
+    return sorted({*_in_steps(size, step, tiles), *_in_steps(size, even_step, large)})
+
+
+def _even_step(program: Program, axis: str, step: int) -> int:
+    """
+    The step of even shares of an axis of which tiles are multiples of `step` otherwise.
+
+    Tensor cores compute the rest of 8 elements for nothing, which matters less than multiprocessors
+    with a block more than others have; but copies want whole vectors along the lines of a tensor.
+    """
+    lines = any((axis, 1) in tensor.by_stride() for tensor in program.inputs)
+    return step if lines else min(step, EVEN_STEP)
 
 
 def loop_tiles(size: int, step: int, fine: bool) -> list[int]:
@@ -199,7 +216,8 @@ def instantiate(
             counts = (*parts, *_rounds(program, axis, target))
             choices.append(_parts(size, step, counts, looped=axis in configuration.loop))
         else:
-            choices.append(grid_tiles(size, step, target, fine))
+            even_step = _even_step(program, axis, step)
+            choices.append(grid_tiles(size, step, target, fine, even_step))
     for axis in configuration.loop:
         size, step = program.sizes[axis], multiplied.get(axis, 1)
         single = axis in configuration.single

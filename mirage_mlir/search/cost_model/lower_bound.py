@@ -166,6 +166,14 @@ class _LeastCost(CostModel):
     def _busy(self, at_once: Array) -> Array:
         return self.tiling.one
 
+    # With more tiles in an iteration, blocks may begin with the same one.
+
+    def _scattered(self, at_once: Array) -> Array:
+        return self.tiling.one
+
+    def _next_starts(self, most: Array) -> Array:
+        return self.tiling.zero
+
 
 def least_seconds_of_graphs(tiling: Tiling, goals: Sequence[int]) -> Array:
     """A lower bound on the time of each derivation of `goals`; infinite where none fits."""

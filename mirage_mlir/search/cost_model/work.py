@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from mirage_mlir.decisions.staggering import is_staggered
 from mirage_mlir.search.cost_model.element_reads import ElementReads
 from mirage_mlir.search.cost_model.element_work import element_work
 from mirage_mlir.search.cost_model.fitted import (
@@ -24,7 +25,7 @@ from mirage_mlir.search.cost_model.fitted import (
     TF32_WORK,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
-from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS
+from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
@@ -75,6 +76,8 @@ class WorkCount:
         """Before the loop and in it, or where there is none; and behind the loop."""
         self.asked_at_once = zero
         """Bytes that a block asks for before it waits, the loop's aside."""
+        self.own_lines = zero
+        """Bytes of an iteration that a block reads along lines that no other block reads."""
         self.reads = ElementReads(self.resources)
 
     def count(self) -> None:
@@ -158,18 +161,34 @@ class WorkCount:
         work.scalar = work.scalar + pieces * PIECE_WORK
         # Both pieces that a shifted one is a part of come through L1, which is the same memory.
         work.shared = work.shared + np.where(shifted, 3.0, 1.0) * tile * iterations
-        if not tiling.in_loop(value):
+        if tiling.in_loop(value):
+            self.own_lines = self.own_lines + np.where(self._walks_own_lines(tensor), tile, 0.0)
+        else:
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
             self._add_reading_again(value, tile / vector)
 
     def _later(self, tensor: Input, run: Array) -> Array:
         """The factor for lines that a block reads piece by piece, one in each iteration."""
+        return np.where(self._walks_lines(tensor) & (run < LATER_RUN), LATER, 1.0)
+
+    def _walks_lines(self, tensor: Input) -> Mask:
+        """Whether a block's loop walks along the lines of a tensor."""
         trips = self.tiling.mesh.trip_counts
         walked = [axis for axis, stride in tensor.by_stride() if stride == 1 and axis in trips]
-        if not walked:
-            return np.ones_like(run)
-        return np.where((trips[walked[0]] > 1) & (run < LATER_RUN), LATER, 1.0)
+        return np.any([trips[axis] > 1 for axis in walked], axis=0) & (self.tiling.one > 0)
+
+    def _walks_own_lines(self, tensor: Input) -> Mask:
+        """The same where other blocks read other lines."""
+        cut = [count > 1 for axis, count in self.tiling.mesh.counts.items() if axis in tensor.axes]
+        return self._walks_lines(tensor) & np.any(cut, axis=0)
+
+    def _is_staggered(self) -> Mask:
+        """Whether blocks begin with different iterations, as `software-pipeline` lets them."""
+        mesh = self.tiling.mesh
+        several = [count > 1 for count in (*mesh.counts.values(), mesh.shares)]
+        one_axis = np.sum(np.broadcast_arrays(*several), axis=0) == 1
+        return one_axis & is_staggered(self.own_lines, self.resources.staged)
 
     def _add_reading_again(self, value: int, pieces: Array) -> None:
         """Adds the L1 reads of a tile that is not in shared memory and is used more than once."""

@@ -303,5 +303,11 @@ def search_kernels(
         found += planner.refined(plan)
     timed = sorted(((joint_seconds(plan, target), plan) for plan in found), key=lambda one: one[0])
     timed = [timed[number] for number in _of_few_tilings([plan.tiling() for _, plan in timed])]
-    kept = spread(timed, limits.candidates, lambda one: str(one[1]), lambda one: one[0])
+    kept = spread(
+        timed,
+        limits.candidates,
+        lambda one: str(one[1]),
+        lambda one: one[0],
+        lambda one: one[1].tiling(),
+    )
     return [plan for _, plan in kept]

@@ -116,7 +116,13 @@ class Search(TileSizes):
     def _kept(self, found: Sequence[BlockGraph]) -> list[BlockGraph]:
         if self.limits.coarse:
             return [*found[: self.limits.candidates]]
-        return spread(found, self.limits.candidates, str, lambda graph: graph.seconds)
+        return spread(
+            found,
+            self.limits.candidates,
+            str,
+            lambda graph: graph.seconds,
+            lambda graph: (graph.blocks, graph.trip_counts),
+        )
 
     @property
     def _cutoff(self) -> float:

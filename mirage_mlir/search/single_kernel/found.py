@@ -65,7 +65,7 @@ def different(ordered: Sequence[int], mesh: Mesh) -> list[int]:
     places = np.array(ordered, dtype=np.int64)
     cut = np.round(np.log2(mesh.shares[places]))
     for count in (*mesh.counts.values(), mesh.iterations**0.5):
-        # Half of an octave, and for the iterations of the loop a whole one.
-        cut = 128 * cut + np.round(2 * np.log2(count[places]))
+        # A fourth of an octave, and for the iterations of the loop half of one.
+        cut = 256 * cut + np.round(4 * np.log2(count[places]))
     _, first = np.unique(cut, return_index=True)
     return [ordered[place] for place in sorted(first.tolist())]

@@ -30,7 +30,7 @@ from mirage_mlir.targets.target import Target
 TILINGS_PER_GRAPH = 3
 """Tile sizes that are kept of a graph, at least: verification and timing may reject the first."""
 
-CANDIDATES_PER_TILING = 4
+CANDIDATES_PER_TILING = 2
 """Of more candidates, some are other tilings of the same graphs: one for so many."""
 
 NEAR = 1.2

@@ -9,6 +9,7 @@ from mirage_mlir.decisions.schedule import (
     MAX_PIPELINE_STAGES,
     RESERVED_BYTES,
     is_spread,
+    iterations_ahead,
     mbarrier_bytes,
     occupancy_limit_bytes,
     pipeline_stages,
@@ -45,6 +46,22 @@ def test_two_share_a_multiprocessor() -> None:
 def test_many_blocks_need_a_few_buffers_each() -> None:
     assert stages(32 * KIB, 4000) == 3
     assert stages(100 * KIB, 4000) == 2
+
+
+def test_two_buffers_where_four_blocks_have_room_with_them() -> None:
+    assert stages(20 * KIB, 512) == 2
+    assert stages(20 * KIB, 384) == 3
+    assert stages(30 * KIB, 512) == 3
+
+
+@pytest.mark.parametrize(
+    ("size", "iterations", "together", "apart"),
+    [(32, 64, 2, 3), (28, 64, 3, 3), (24, 16, 5, 4), (8, 16, 16, 10)],
+)
+def test_iterations_in_flight(size: int, iterations: int, together: int, apart: int) -> None:
+    """Of blocks apart these are as many in a short loop, and rather one more in a long one."""
+    assert iterations_ahead(size * KIB, iterations, 1, apart=False) == together
+    assert iterations_ahead(size * KIB, iterations, 1, apart=True) == apart
 
 
 def test_never_more_than_iterations() -> None:

@@ -7,7 +7,7 @@ from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.bounds import least_start
 from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.program.builder import ProgramBuilder
-from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.program.program import Function, Kind
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import Limits, search
 from mirage_mlir.targets.target import A100, H100, H200, Target, target_named
@@ -99,3 +99,15 @@ def test_one_row_is_multiplied_by_matrix_units() -> None:
 
 def _multiplies(graph: BlockGraph) -> bool:
     return any(operation.kind is Kind.MATMUL for operation in graph.operations)
+
+
+@pytest.mark.parametrize("rows", [8, 16])
+def test_blocks_with_rows_of_their_own(rows: int) -> None:
+    """Four on each multiprocessor take less time than two, and leave few places empty."""
+    b = ProgramBuilder()
+    x = b.input((rows, 4096), strides=(4096, 1))
+    left, right = (b.matmul(x, b.input((4096, 14336), strides=(1, 4096))) for _ in range(2))
+    b.output(b.binary(Kind.MUL, b.function(Function("silu"), left), right))
+    first, *_ = search(resolve(b), H200, Limits(), SearchReport())
+    assert first.blocks == (512,)
+    assert first.model.time.blocks_per_sm >= 4

@@ -1,12 +1,14 @@
 """Tile sizes: any axis is covered, whatever its size."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from search_programs import attention, rmsnorm_linear
 
 from mirage_mlir.search.cost_model.instantiate import MAX_POINTS, instantiate, mesh_of, share_counts
 from mirage_mlir.search.program.axes import resolve
+from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.saturation.config import Configuration
 from mirage_mlir.targets.target import A100, H200
 
@@ -54,6 +56,19 @@ def test_matrix_units_take_whole_steps() -> None:
     mesh = instantiate(program, Configuration(("i", "k"), ("j",)), H200, fine=True)
     assert all(tile % 16 == 0 for tile in set(mesh.tiles["j"]))
     assert all(tile % 8 == 0 or tile == 20 for tile in set(mesh.tiles["i"]))
+
+
+@pytest.mark.parametrize(
+    ("strides", "even"), [((1, 4096), [14, 20, 28]), ((14336, 1), list[int]())]
+)
+def test_even_shares_of_rows(strides: tuple[int, int], even: list[int]) -> None:
+    """Blocks share rows of weights [out, in] evenly; of [in, out] they take whole vectors."""
+    b = ProgramBuilder()
+    x, w = b.input((16, 4096), strides=(4096, 1)), b.input((4096, 14336), strides=strides)
+    b.output(b.matmul(x, w))
+    mesh = instantiate(resolve(b), NORM, H200, fine=True)
+    tiles = sorted(set(mesh.tiles["k"]))
+    assert [tile for tile in tiles if tile < 32 and tile % 8] == even
 
 
 def test_one_index_of_what_is_carried_along() -> None:
