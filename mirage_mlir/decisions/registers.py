@@ -59,7 +59,7 @@ def fewest_blocks(threads: int, *, meets_others: bool) -> int:
 
     Args:
         threads: of a block.
-        meets_others: whether it is one of a cluster, and has no loop.
+        meets_others: whether it has a part of rows that lie over a cluster, and no loop.
     """
     large = threads >= GROUP_WARPS * WARP_THREADS
     return MEETING_THREADS // threads if meets_others and large else 0

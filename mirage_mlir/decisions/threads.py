@@ -87,7 +87,8 @@ def elementwise_threads(
     threads = np.where(wide, float(WIDE_THREADS), threads)
     threads = np.where(np.asarray(looped) & walks, np.minimum(walking, threads), threads)
     kept = np.asarray(waiting, np.float64)
-    return np.where(kept > 0, _shared_out(np.maximum(kept, 1.0), WAITING_BYTES), threads)
+    few = np.maximum(_shared_out(np.maximum(kept, 1.0), WAITING_BYTES), MATRIX_THREADS)
+    return np.where(kept > 0, np.minimum(few, threads), threads)
 
 
 def _shared_out(elements: Array, each: int) -> Array:

@@ -13,14 +13,14 @@ module attributes {kernel.target = #kernel.target<"H200">} {
 // A block writes its part of the sum to both, once the other has started; both have written behind
 // the barrier. None is needed before a block ends.
 // CHECK-LABEL: func.func @rms_norm
-// CHECK:         grid [3, 2] schedule <threads = 64
+// CHECK:         grid [3, 2] schedule <threads = 128
 // CHECK:         %[[X:.*]] = threadblock.load %{{.*}} grid_map [0, 1] {layout = #threadblock.global}
 // CHECK-NEXT:    %[[G:.*]] = threadblock.load %{{.*}} grid_map [_, 0] {layout = #threadblock.global}
 // CHECK:         threadblock.section "prologue"
 // CHECK-NEXT:    threadblock.arrive_cluster started
 // CHECK-NEXT:    thread.graph ins(%[[X]])
 // CHECK:         threadblock.section "epilogue"
-// CHECK:         %[[PART:.*]] = threadblock.reduce_sum {{.*}}copies = 2
+// CHECK:         %[[PART:.*]] = threadblock.reduce_sum {{.*}}copies = 4
 // CHECK-NEXT:    threadblock.await_cluster
 // CHECK-NEXT:    threadblock.barrier{{$}}
 // CHECK-NEXT:    %[[SUM:.*]] = threadblock.convert_layout %[[PART]] {layout = #threadblock.shared<{shape = [1, 1], order = [1, 0], blocks = 2}>, delivered}

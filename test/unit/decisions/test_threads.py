@@ -8,6 +8,7 @@ from mirage_mlir.decisions.threads import (
     ELEMENTS_PER_THREAD,
     LOOPED_THREADS,
     MANY_BLOCKS,
+    MATRIX_THREADS,
     MAX_THREADS,
     MIN_THREADS,
     WAITING_BYTES,
@@ -78,6 +79,11 @@ def test_rows_over_a_cluster(waiting: int, blocks: int) -> None:
     """By what they keep, whatever else: 128 bytes for each thread, in f16 64 elements."""
     threads = threads_of(1 << 14, blocks, waiting=waiting)
     assert threads == MAX_THREADS or waiting <= WAITING_BYTES * threads
-    assert threads == MIN_THREADS or waiting > WAITING_BYTES * threads / 2
+    assert threads == MATRIX_THREADS or waiting > WAITING_BYTES * threads / 2
     assert threads_of(1 << 14, blocks, waiting=2 << 14) == 256
     assert threads_of(1 << 14, blocks, 4, waiting=4 << 14) == 512
+
+
+@given(st.integers(1, 1 << 17), st.integers(1, 1 << 17), st.integers(1, 1000))
+def test_never_more_for_rows_over_a_cluster(elements: int, waiting: int, blocks: int) -> None:
+    assert threads_of(elements, blocks, waiting=waiting) <= threads_of(elements, blocks)

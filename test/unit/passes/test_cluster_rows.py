@@ -8,7 +8,7 @@ from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
 from mirage_mlir.passes.analysis import row_sums
 
-COLUMNS, TILE = 8192, 4096
+COLUMNS, TILE = 16384, 8192
 
 PROGRAM = f"""
 func.func @rms_norm(%x: tensor<3x{COLUMNS}xf16>) -> tensor<3x{COLUMNS}xf16> {{
