@@ -53,7 +53,7 @@ def waiting_bytes(graph: kernel.GraphDefinedOp) -> int:
     if not finds_rows_together(graph):
         return 0
     ops = list(graph.body.block.ops)
-    sums = {*sums_across(graph)}
+    sums: set[Operation] = {*sums_across(graph)}
     before = {*leading_to(ops, sums)}
     loaded, computed = 0, 0
     for op in ops:
