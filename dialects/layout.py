@@ -12,7 +12,7 @@ synchronize is in `pipeline`.
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -113,7 +113,8 @@ class ConvertLayoutOp(IRDLOperation):
 
     Partial sums of the blocks of a cluster may be `relative` to row maxima of their blocks; readers
     rescale them to the largest of these. With `batched` the tile lies in the shared buffer of a
-    batch of matmuls, from a line on.
+    batch of matmuls, from a line on. What is `delivered` goes to all blocks of the cluster: each
+    writes it as the copy with its own number into the shared memory of every one.
     """
 
     T: ClassVar = VarConstraint("T", AnyAttr())
@@ -123,6 +124,7 @@ class ConvertLayoutOp(IRDLOperation):
     input = operand_def(T)
     maxima = opt_operand_def()
     batched = opt_prop_def(DenseArrayBase.constr(i64))
+    delivered = opt_prop_def(UnitAttr)
     result = result_def(T)
 
     irdl_options = (ParsePropInAttrDict(),)

@@ -58,6 +58,7 @@ from mirage_mlir.dialects.nvvm_device import (
 )
 from mirage_mlir.dialects.nvvm_hopper import (
     ClusterArriveOp,
+    ClusterArriveRelaxedOp,
     ClusterBlockRankOp,
     ClusterWaitOp,
     CpAsyncBulkTensorLoadOp,
@@ -313,6 +314,7 @@ Nvvm = Dialect(
         BlockIdYOp,
         BlockIdZOp,
         ClusterArriveOp,
+        ClusterArriveRelaxedOp,
         ClusterBlockRankOp,
         ClusterWaitOp,
         ConvertFloatToTf32Op,

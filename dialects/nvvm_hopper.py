@@ -109,6 +109,13 @@ class ClusterArriveOp(ClusterBarrierOp):
 
 
 @irdl_op_definition
+class ClusterArriveRelaxedOp(ClusterBarrierOp):
+    """Arrive at the cluster's barrier, which orders no accesses: this thread has come so far."""
+
+    name = "nvvm.cluster.arrive.relaxed"
+
+
+@irdl_op_definition
 class ClusterWaitOp(ClusterBarrierOp):
     """Wait until every thread of the cluster has arrived, and acquire what they wrote."""
 

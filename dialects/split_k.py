@@ -13,9 +13,17 @@ In a cluster, where the first block reads the shared memory of the others, which
     threadblock.continue_with "first_block"
     %s = threadblock.accumulate %c across [1] : ...
     threadblock.barrier cluster
+
+Or each block delivers its part to all of them, once they have started:
+
+    threadblock.arrive_cluster started
+    ...
+    threadblock.await_cluster
+    %d = threadblock.convert_layout %c {delivered, ...} : ...
+    threadblock.barrier cluster
 """
 
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -23,6 +31,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     traits_def,
 )
@@ -86,19 +95,27 @@ class ContinueWithOp(IRDLOperation):
 
 @irdl_op_definition
 class ArriveClusterOp(IRDLOperation):
-    """A thread says that it reads no more shared memory of other blocks of its cluster."""
+    """
+    A thread says that it reads no more shared memory of other blocks of its cluster; or only that
+    its block has `started`, whatever it does with shared memory until it waits.
+    """
 
     name = "threadblock.arrive_cluster"
 
-    assembly_format = "attr-dict"
+    started = opt_prop_def(UnitAttr)
 
-    def __init__(self) -> None:
-        super().__init__()
+    assembly_format = "(`started` $started^)? attr-dict"
+
+    def __init__(self, *, started: bool = False) -> None:
+        super().__init__(properties={"started": UnitAttr() if started else None})
 
 
 @irdl_op_definition
 class AwaitClusterOp(IRDLOperation):
-    """A thread waits until all of the cluster have arrived: then its block may end."""
+    """
+    A thread waits until all of the cluster have arrived: then its block may end, or the others have
+    started.
+    """
 
     name = "threadblock.await_cluster"
 

@@ -12,6 +12,10 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.operators.elementwise import Cost
+from mirage_mlir.operators.table import ROWS
+from mirage_mlir.passes.analysis.row_sums import finds_rows_together, leading_to
+from mirage_mlir.passes.analysis.tile_attributes import sums_across
 from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
 
 
@@ -31,12 +35,16 @@ class ThreadGroup:
     stage: Stage
 
 
-def _accepts(group: ThreadGroup, op: Operation, stages: dict[SSAValue, Stage]) -> bool:
+def _accepts(
+    group: ThreadGroup, op: Operation, stages: dict[SSAValue, Stage], *, together: bool
+) -> bool:
     """Whether `op` may be computed again for each element of `group`."""
     if not _broadcasts_to(threadblock.shape_of(op.results[0]), group.shape):
         return False
-    # A value of another stage is computed once there, not in each iteration of the loop.
-    return stages[op.results[0]] == group.stage or isinstance(op, threadblock.ConstantOp)
+    # A value of another stage is computed once there, not in each iteration of the loop. Without a
+    # loop it would wait for sums of rows over a cluster.
+    same = together or stages[op.results[0]] == group.stage
+    return same or isinstance(op, threadblock.ConstantOp)
 
 
 def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:
@@ -46,7 +54,7 @@ def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:
     An operation joins the group of its users when they are all in one group: then no path
     leaves the group and comes back, and nothing inside is needed outside.
     """
-    stages = threadblock.stages(graph)
+    stages, together = threadblock.stages(graph), finds_rows_together(graph)
     group_of: dict[Operation, ThreadGroup] = {}
     groups: list[ThreadGroup] = []
     for op in reversed(graph.body.block.ops):
@@ -54,7 +62,11 @@ def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:
             continue
         users = [group_of.get(use.operation) for use in op.results[0].uses]
         first = users[0] if users else None
-        if first and all(user is first for user in users) and _accepts(first, op, stages):
+        if (
+            first
+            and all(user is first for user in users)
+            and _accepts(first, op, stages, together=together)
+        ):
             group = first
         else:
             group = ThreadGroup(op, [], threadblock.shape_of(op.results[0]), stages[op.results[0]])
@@ -92,9 +104,40 @@ def repeat_constants(graph: kernel.GraphDefinedOp) -> None:
                 use.operation.operands[use.index] = copy.result
 
 
+def is_cheap(op: Operation) -> bool:
+    """Whether `op` is elementwise and takes one instruction for each element."""
+    row = ROWS.get(op.name.partition(".")[2])
+    return type(op) in RULES and row is not None and row.cost is Cost.ONE
+
+
+def repeat_behind_sums(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Compute cheap operations again behind the sums that they lead to, over the blocks of a cluster.
+
+    Else their results would wait for the sums in registers, as f32; what was loaded waits in shared
+    memory.
+    """
+    if not finds_rows_together(graph):
+        return
+    ops = list(graph.body.block.ops)
+    before = {*leading_to(ops, {*sums_across(graph)})}
+    for op in reversed(ops):
+        if op not in before or not is_cheap(op) or threadblock.shape_of(op.results[0])[-1] == 1:
+            continue
+        later = [use for use in op.results[0].uses if use.operation not in before]
+        if later:
+            copy = op.clone()
+            users = {use.operation for use in later}
+            first = next(each for each in graph.body.block.ops if each in users)
+            graph.body.block.insert_op_before(copy, first)
+            for use in later:
+                use.operation.operands[use.index] = copy.results[0]
+
+
 def fuse(graph: kernel.GraphDefinedOp) -> None:
     """Replace the elementwise operations of `graph` by thread graphs."""
     repeat_constants(graph)
+    repeat_behind_sums(graph)
     for group in find_groups(graph):
         fused = build_thread_graph(group)
         block = graph.body.block
@@ -124,7 +167,8 @@ class FuseThreadGraphsPass(ModulePass):
 
     Elementwise work on row scalars is repeated by each thread that needs its result, which is
     cheaper than an exchange through shared memory. A value with users in two thread graphs is
-    computed once, by a thread graph of its own.
+    computed once, by a thread graph of its own; again only where it would wait in registers for
+    sums over the blocks of a cluster.
     """
 
     name = "fuse-thread-graphs"

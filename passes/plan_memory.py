@@ -30,6 +30,7 @@ from mirage_mlir.passes.analysis.buffers import (
     buffer_element,
     copied_invariant_loads,
     first_line,
+    is_delivered,
     is_staged,
     shared_layout,
 )
@@ -120,8 +121,9 @@ def lifetime(
         in_loop = any(stages[result] == Stage.LOOP for result in user.results)
         last = max(last, times.spread(user, in_loop)[1])
     if spreads(op):
-        # Other blocks read it until all are done.
+        # Other blocks read it until all are done, or write it as soon as they have come so far.
         last = max(times.of.values())
+        first = 0 if is_delivered(op) else first
     return Buffer(count * buffer_bytes(op), first, last, buffer_alignment(op))
 
 

@@ -20,6 +20,7 @@ from mirage_mlir.passes.analysis.copy_shapes import (
     may_be_windowed,
     walks,
 )
+from mirage_mlir.passes.analysis.row_sums import kept_rows
 from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
     cut_axes,
@@ -45,11 +46,11 @@ def goes_to_shared(op: threadblock.LoadOp, stages: dict[SSAValue, Stage]) -> boo
 
 def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
     """Select how the tile of each load of `graph` is copied; without a copy it is read in place."""
-    stages = threadblock.stages(graph)
+    stages, kept = threadblock.stages(graph), kept_rows(graph, target)
     loads = [
         op
         for op in graph.body.block.ops
-        if isinstance(op, threadblock.LoadOp) and goes_to_shared(op, stages)
+        if isinstance(op, threadblock.LoadOp) and (op in kept or goes_to_shared(op, stages))
     ]
     staged = [op for op in loads if is_staged(op)]
     boxed = [op for op in loads if target.has_tma and boxes_of(op)]
@@ -174,7 +175,8 @@ class SelectCopiesPass(GraphPass):
     tile are whole pieces of 16 bytes, threads load such pieces from aligned addresses and shift
     them into place (`copy = "realigned"`); else they copy small ones (`copy = "threads"`). A tile
     that is one whole row is copied as the aligned pieces in which it lies (`copy = "window"`). A
-    loop that reads and writes whole rows has its tiles copied by all threads, too. A load
+    loop that reads and writes whole rows has its tiles copied by all threads, too, and so have rows
+    that lie over a cluster and are read again behind their sums. A load
     without `copy` is read in place: its tile is read once, and by no MMA.
 
     Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such

@@ -16,6 +16,7 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import MMA_DEPTH, MMA_ROWS, WARP_THREADS, ceil_div
 from mirage_mlir.passes.analysis.accumulators import fragments_of
 from mirage_mlir.passes.analysis.copy_shapes import walks
+from mirage_mlir.passes.analysis.row_sums import waiting_bytes
 from mirage_mlir.passes.analysis.tile_attributes import (
     has_half_operands,
     item_bytes,
@@ -64,7 +65,8 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
     loads = [op for op in graph.body.block.ops if isinstance(op, threadblock.LoadOp)]
     item = max((item_bytes(load.result) for load in loads), default=1)
     blocks, looped = prod(graph.grid_sizes), prod(graph.loop_sizes) > 1
-    return int(elementwise_threads(largest, blocks, looped, walks(graph), item, target))
+    waiting = waiting_bytes(graph)
+    return int(elementwise_threads(largest, blocks, looped, walks(graph), waiting, item, target))
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ FEWEST_BESIDE = 32
 SUMS_OF_WARPS = MAX_REGISTERS - BESIDE_SUMS
 """What a matmul of single warps counts for, in sums: they hold operands as well."""
 
-LARGE_BLOCK = 512
-"""Threads of a block of which a multiprocessor holds two if each has no more than 64 registers."""
+MEETING_THREADS = 1024
+"""Threads that a multiprocessor holds if each has no more than 64 registers."""
 
 
 def fewest_blocks(threads: int, *, meets_others: bool) -> int:
@@ -54,13 +54,15 @@ def fewest_blocks(threads: int, *, meets_others: bool) -> int:
 
     Blocks that load all of their tiles at once and then wait for others of their cluster leave
     device memory idle, unless there is another block to load meanwhile. On an H200 RMSNorm of rows
-    of 65,536 in f32 took 112 us with 82 registers a thread, and 81 with 62.
+    of 65,536 in f32 took 112 us with 82 registers a thread, and 81 with 62. Blocks of less than a
+    warp for each scheduler have room anyway.
 
     Args:
         threads: of a block.
-        meets_others: whether it is one of a cluster, and has no loop.
+        meets_others: whether it has a part of rows that lie over a cluster, and no loop.
     """
-    return 2 if meets_others and threads >= LARGE_BLOCK else 0
+    large = threads >= GROUP_WARPS * WARP_THREADS
+    return MEETING_THREADS // threads if meets_others and large else 0
 
 
 def most_registers(threads: ArrayLike) -> Array:

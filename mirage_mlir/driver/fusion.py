@@ -109,6 +109,8 @@ class _Graph:
         self.live = _live(graph.body.block)
         self.unfused: dict[Operation, None] = {}
         """Elementwise operators that no thread graph was found to stand for."""
+        self.elementwise = set[SSAValue]()
+        """What elementwise operators compute."""
         self._number_arguments(graph.body.block)
         for op in self.live:
             operands = [self.values[operand] for operand in op.operands]
@@ -120,6 +122,7 @@ class _Graph:
                 self._number_results(op, _made_of(op, operands))
             if _is_elementwise(op):
                 self.unfused[op] = None
+                self.elementwise.update(op.results)
 
     def _number(self, made: Hashable) -> int:
         return self.numbers.setdefault(made, len(self.numbers))
@@ -167,7 +170,7 @@ class _Graph:
 
     def _stands_for(self, fused: thread.GraphOp) -> int:
         """The number of the operator that makes what a thread graph computes."""
-        candidates = self._candidates(fused)
+        candidates = self._candidates(fused) or self._candidates(fused, again=True)
         reasons: list[str] = []
         for members in candidates:
             if (reason := self._difference(members, fused)) is None:
@@ -184,25 +187,33 @@ class _Graph:
         if not isinstance(root, threadblock.ConstantOp):
             del self.unfused[root]
 
-    def _candidates(self, fused: thread.GraphOp) -> list[list[Operation]]:
-        """Groups of operators that read what a thread graph reads, the largest ones first."""
+    def _candidates(self, fused: thread.GraphOp, *, again: bool = False) -> list[list[Operation]]:
+        """
+        Groups of operators that read what a thread graph reads, the largest ones first.
+
+        They may compute `again` what another thread graph computes, too.
+        """
         inputs = {self.values[operand] for operand in fused.operands}
         groups = [
             members
             for op in self.unfused
             if op.results[0].type == fused.results[0].type
-            and (members := self._group(op, inputs)) is not None
+            and (members := self._group(op, inputs, again=again)) is not None
         ]
         inner = {member for members in groups for member in members[:-1]}
         return sorted(groups, key=lambda members: members[-1] in inner)
 
-    def _group(self, root: Operation, inputs: set[int]) -> list[Operation] | None:
-        """An operator and those that it alone needs, if they read some tiles and no others."""
+    def _group(self, root: Operation, inputs: set[int], *, again: bool) -> list[Operation] | None:
+        """
+        An operator and those that it needs, it alone if not `again`, if they read some tiles and no
+        others.
+        """
         members, read, pending = {root}, set[int](), [root]
         while pending:
             for value in pending.pop().operands:
                 number, op = self.values[value], value.owner
-                if isinstance(op, Operation) and op in self.unfused:
+                repeated = again and number not in inputs and value in self.elementwise
+                if isinstance(op, Operation) and (op in self.unfused or repeated):
                     if op not in members:
                         members.add(op)
                         pending.append(op)
@@ -216,7 +227,7 @@ class _Graph:
             if not isinstance(op, threadblock.ConstantOp)
             for use in op.results[0].uses
         }
-        escaping = not members.issuperset(users.intersection(self.live))
+        escaping = not again and not members.issuperset(users.intersection(self.live))
         if escaping or read != inputs:
             return None
         return [op for op in self.live if op in members]

@@ -118,7 +118,13 @@ def buffer_bytes(op: Operation) -> int:
     """Bytes of one buffer of a tile in shared memory, with all copies, rounded up to alignment."""
     layout = shared_layout(op.results[0])
     item = byte_width(buffer_element(op))
-    return round_up(layout.size * layout.copies * item, buffer_alignment(op))
+    parts = layout.blocks if is_delivered(op) else 1
+    return round_up(layout.size * layout.copies * parts * item, buffer_alignment(op))
+
+
+def is_delivered(op: Operation) -> bool:
+    """Whether `op` writes to the shared memory of all blocks of the cluster."""
+    return isinstance(op, ConvertLayoutOp) and op.delivered is not None
 
 
 def buffer_count(op: Operation) -> int:

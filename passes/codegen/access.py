@@ -23,6 +23,7 @@ from mirage_mlir.passes.analysis.buffers import (
     buffer_element,
     buffer_of,
     cuts,
+    is_delivered,
     maxima_of,
     shared_layout,
     window_of,
@@ -169,11 +170,19 @@ def weighed(
 
 
 def cluster_pointers(ctx: KernelContext, value: SSAValue, blocks: int) -> list[SSAValue]:
-    """The address of a tile in the shared memory of each block that keeps a part of it."""
+    """The address of each block's part of a tile: in its memory, or where it delivered it."""
     window = window_of(value)
     own = line_start(ctx, window) if window else ctx.shared_pointer(value)
     if blocks == 1:
         return [own]
+    if is_delivered(buffer_of(value)):
+        size, element = shared_layout(value).size, buffer_element(buffer_of(value))
+        return [ctx.emit.pointer(own, rank * size, element) for rank in range(blocks)]
+    return mapped(ctx, own, blocks)
+
+
+def mapped(ctx: KernelContext, own: SSAValue, blocks: int) -> list[SSAValue]:
+    """An address in the shared memory of each block of the cluster."""
     ranks = [ctx.emit.i32(rank) for rank in range(blocks)]
     return [ctx.emit.result(nvvm_hopper.MapClusterAddressOp(own, rank)) for rank in ranks]
 
@@ -243,17 +252,26 @@ def write_shared(
     shape: tuple[int, ...],
     buffer: SSAValue,
     part: tuple[int, int] | None = None,
+    *,
+    delivered: bool = False,
 ) -> None:
     """
     Write a tile of `shape` from registers into `buffer`.
 
     Each group of warps with a partial sum writes a copy of its own; where several threads hold the
     same element, one of them writes. `part` is the dimension and the index at which the tile starts
-    if it is only a part of the buffer's tile.
+    if it is only a part of the buffer's tile. What is `delivered` is this block's copy in all
+    blocks of the cluster.
     """
     emit, shared = ctx.emit, shared_layout(buffer)
     element = buffer_element(buffer_of(buffer))
-    start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
+    copy = ctx.bit_field(layout.part_bits)
+    bases = [ctx.shared_pointer(buffer)]
+    if delivered:
+        assert layout.partial == 1, "the block's partial sums are added up before"
+        copy = emit.result(nvvm_hopper.ClusterBlockRankOp())
+        bases = mapped(ctx, bases[0], shared.blocks)
+    start = emit.mul(copy, shared.size)
     whole = threadblock.shape_of(buffer)
     fits = covers(shared, layout) and part is None
     # An access of several elements must stay inside the tile, unless the buffer has padding for it.
@@ -274,9 +292,9 @@ def write_shared(
             with emit.when(fits or ctx.inside(layout, shape, nowhere, place)):
                 for piece in range(0, width, together):
                     offset, plus = shared_place(ctx, shared, item, (row, column), (0, piece))
-                    base = ctx.shared_pointer(buffer)
-                    pointer = emit.pointer(base, emit.add(start, offset), element, plus)
-                    emit.store(pointer, slots[first + piece : first + piece + together])
+                    for base in bases:
+                        pointer = emit.pointer(base, emit.add(start, offset), element, plus)
+                        emit.store(pointer, slots[first + piece : first + piece + together])
 
 
 def write_global(

@@ -42,6 +42,7 @@ from mirage_mlir.dialects.pipeline import (
 from mirage_mlir.dialects.split_k import CLUSTER, LAST_BLOCK, ContinueWithOp
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.buffers import LARGEST_ALIGNMENT
+from mirage_mlir.passes.analysis.row_sums import finds_rows_together
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
@@ -320,7 +321,7 @@ class KernelFunction:
             # Without it ptxas takes 96 registers for 288 threads, and spills.
             attributes["nvvm.minctasm"] = IntegerAttr(1, i32)
         cluster = launched_cluster(graph)
-        meets_others = prod(cluster) > 1 and not graph.loop_sizes
+        meets_others = finds_rows_together(graph)
         if least := fewest_blocks(self.launched_threads, meets_others=meets_others):
             attributes["nvvm.minctasm"] = IntegerAttr(least, i32)
         if prod(cluster) > 1:

@@ -107,7 +107,9 @@ def run_schedule_operation(ctx: KernelContext, op: Operation) -> None:
         case LaunchDependentsOp():
             launch_dependents(ctx)
         case ArriveClusterOp():
-            ctx.emit.insert(nvvm_hopper.ClusterArriveOp())
+            relaxed = op.started is not None
+            arrive = nvvm_hopper.ClusterArriveRelaxedOp if relaxed else nvvm_hopper.ClusterArriveOp
+            ctx.emit.insert(arrive())
         case AwaitClusterOp():
             ctx.emit.insert(nvvm_hopper.ClusterWaitOp())
         case _:
@@ -158,7 +160,7 @@ def run_convert(ctx: KernelContext, op: ConvertLayoutOp) -> None:
             )
             for place, value in zip(layout.offsets, slots, strict=True)
         ]
-    write_shared(ctx, slots, layout, shape, op.result)
+    write_shared(ctx, slots, layout, shape, op.result, delivered=op.delivered is not None)
 
 
 def run_concat(ctx: KernelContext, op: threadblock.ConcatOp) -> None:

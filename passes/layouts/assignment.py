@@ -10,6 +10,7 @@ from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.layout import (
+    ConvertLayoutOp,
     GlobalAttr,
     RegistersAttr,
     SharedAttr,
@@ -30,6 +31,7 @@ from mirage_mlir.layouts.layout import (
 from mirage_mlir.passes.analysis.accumulators import accumulators, left_fragments
 from mirage_mlir.passes.analysis.buffers import has_rows_along
 from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with, state_layout
+from mirage_mlir.passes.analysis.row_sums import finds_rows_together
 from mirage_mlir.passes.analysis.tile_attributes import (
     WIDEST_RUN_BYTES,
     accumulator_of,
@@ -58,6 +60,10 @@ from mirage_mlir.passes.layouts.places import (
     shared_from,
 )
 from mirage_mlir.passes.layouts.register_layouts import leading
+
+MOST_DELIVERED = 1024
+"""Elements of a part of a sum that each block of a cluster gets from all others: sums of rows. Of
+larger ones a block reads what it needs in the others' memory."""
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
 """Row maxima of a sum: those of a thread, in registers; those of all warps, in shared memory, if
@@ -160,7 +166,10 @@ class LayoutAssignment(TilePlaces):
             after = result.owner
         if layout.partial > 1 or (blocks_across(op) > 1 and folded is None):
             shared = replace(shared_from(op.result, layout), combine=op.kind.data)
-            self.spread(result, shared, blocks_across(op), after, self.maxima_of_blocks.get(op))
+            maxima = self.maxima_of_blocks.get(op)
+            found = self.spread(result, shared, blocks_across(op), after, maxima)
+            if blocks_across(op) > 1 and maxima is None:
+                self.deliver(found)
 
     def total_of_partial_sums(self, op: threadblock.AccumulateOp) -> None:
         """The total, in the last block, has the layout of the block's partial sum."""
@@ -316,9 +325,18 @@ class LayoutAssignment(TilePlaces):
         if blocks > 1 and split:
             set_layout(op, SharedAttr.of(layout))
             layout = replace(layout, copies=1, blocks=blocks)
-            self.convert(op.result, layout, after=op, maxima=maxima)
+            total = self.convert(op.result, layout, after=op, maxima=maxima)
+            if maxima is None:
+                self.deliver(total)
         else:
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
+
+    def deliver(self, part: SSAValue) -> None:
+        """Let each block deliver its `part` of a sum to all of a cluster that holds whole rows."""
+        small = prod(threadblock.shape_of(part)) <= MOST_DELIVERED
+        if small and finds_rows_together(self.graph):
+            assert isinstance(part.owner, ConvertLayoutOp)
+            part.owner.delivered = UnitAttr()
 
     def can_run(self, op: Operation) -> bool:
         """Whether `op` may compute the online maximum of each warp instead of the iteration's."""

@@ -14,14 +14,15 @@ from mirage_mlir.dialects.split_k import (
     ContinueWithOp,
 )
 from mirage_mlir.passes.analysis.tile_attributes import stores_apart
-from mirage_mlir.passes.schedule.order import reads
+from mirage_mlir.passes.schedule.order import is_lent, reads
 
 
 def with_ending(graph: kernel.GraphDefinedOp, epilogue: Sequence[Operation]) -> list[Operation]:
     """
     The `epilogue` with the blocks that run what follows the last barrier of a cluster.
 
-    No block ends while another one may read its shared memory.
+    No block ends while another one may read its shared memory. What blocks deliver to each other
+    they read in their own.
     """
     barriers = [
         place
@@ -29,6 +30,8 @@ def with_ending(graph: kernel.GraphDefinedOp, epilogue: Sequence[Operation]) -> 
         if isinstance(op, BarrierOp) and op.cluster is not None
     ]
     if not barriers:
+        return list(epilogue)
+    if stores_apart(graph) and not any(map(is_lent, graph.body.block.ops)):
         return list(epilogue)
     before, rest = epilogue[: barriers[-1] + 1], epilogue[barriers[-1] + 1 :]
     if stores_apart(graph):

@@ -15,13 +15,20 @@ from mirage_mlir.dialects.pipeline import (
     IssueCopiesOp,
     is_across_blocks,
 )
-from mirage_mlir.dialects.split_k import LAST_BLOCK, ContinueWithOp, StorePartialSumOp
+from mirage_mlir.dialects.split_k import (
+    LAST_BLOCK,
+    AwaitClusterOp,
+    ContinueWithOp,
+    StorePartialSumOp,
+)
 from mirage_mlir.passes.analysis.buffers import (
     buffer_of,
+    is_delivered,
     is_invariant_load,
     is_tensor_copy,
     maxima_of,
 )
+from mirage_mlir.passes.analysis.row_sums import leading_to
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.layouts.batched_matmuls import brought_together
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
@@ -58,11 +65,16 @@ def writes(op: Operation) -> list[Operation]:
 
 
 def spreads(op: Operation) -> bool:
-    """Whether other blocks of the cluster read what `op` writes to shared memory."""
+    """Whether other blocks of the cluster get what `op` writes to shared memory."""
     return any(
         isinstance(layout := layout_of(result), SharedAttr) and layout.layout.blocks > 1
         for result in op.results
     )
+
+
+def is_lent(op: Operation) -> bool:
+    """Whether other blocks of the cluster read what `op` writes to its own shared memory."""
+    return spreads(op) and not is_delivered(op)
 
 
 @dataclass
@@ -100,8 +112,13 @@ def with_barriers(
     ordered: list[Operation] = []
     # Buffers written for other blocks: only a barrier of the cluster orders these.
     parts: set[Operation] = set()
+    # Blocks write to each other only when all are known to have started.
+    starts, met = any(map(is_delivered, ops)), False
     for op in ops:
         cluster = any(buffer in parts for buffer in reads(op))
+        if starts and not met and (cluster or is_delivered(op)):
+            ordered.append(AwaitClusterOp())
+            met = True
         if cluster or hazards.conflict(op):
             barrier = BarrierOp(cluster=cluster)
             if in_loop and any(map(is_for_groups, hazards.written)):
@@ -271,15 +288,6 @@ def of_loaded_tiles(op: Operation) -> bool:
         or (isinstance(source, threadblock.TransposeOp) and of_loaded_tiles(source))
         for source in sources
     )
-
-
-def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
-    """The operations of `ops` that are `chosen`, or on which these depend."""
-    found = set(chosen)
-    for op in reversed(ops):
-        if op in found:
-            found.update(value.owner for value in op.operands if isinstance(value.owner, Operation))
-    return [op for op in ops if op in found]
 
 
 def by_barriers(ops: list[Operation]) -> list[Operation]:

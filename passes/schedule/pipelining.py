@@ -31,7 +31,8 @@ from mirage_mlir.dialects.pipeline import (
     IssueCopiesOp,
     RefillBuffersOp,
 )
-from mirage_mlir.passes.analysis.buffers import staged_loads
+from mirage_mlir.dialects.split_k import ArriveClusterOp
+from mirage_mlir.passes.analysis.buffers import is_delivered, staged_loads
 from mirage_mlir.passes.analysis.copy_shapes import walks, walks_row_by_row
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -166,10 +167,15 @@ class Pipelining:
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         fetches = [FetchTilesOp([op.result for op in fetched], stages - 1)] if fetched else []
         return {
-            PROLOGUE: [*copies_first(before, copies), *fetches],
+            PROLOGUE: [*copies_first([*self.meeting(), *before], copies), *fetches],
             MAIN_LOOP: loop,
             EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
+
+    def meeting(self) -> list[Operation]:
+        """What tells the other blocks of a cluster that this one may be written to."""
+        delivers = any(map(is_delivered, self.graph.body.block.ops))
+        return [ArriveClusterOp(started=True)] if delivers else []
 
     def reorder(self, sections: Sections) -> None:
         """Replace the graph's operations by its loads and those of `sections`."""

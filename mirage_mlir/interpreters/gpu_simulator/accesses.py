@@ -8,6 +8,9 @@ from xdsl.ir import Operation
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind
 
+SHARED_START = 1024
+"""The address of the first byte of shared memory; sm_90 keeps one KiB in front of it for itself."""
+
 
 class Access(NamedTuple):
     """

@@ -19,11 +19,18 @@ WAITS = (
 )
 """Operations at which threads wait for others."""
 
+CLUSTER_OPS = (
+    nvvm_hopper.ClusterArriveOp,
+    nvvm_hopper.ClusterArriveRelaxedOp,
+    nvvm_hopper.ClusterWaitOp,
+)
+"""The halves of the barrier of a cluster."""
+
 NAMED_BARRIERS = 16
 """Barriers of a block (PTX ISA, bar)."""
 
-CLUSTER = NAMED_BARRIERS
-"""Stands for the barrier of the cluster."""
+CLUSTER, STARTED = NAMED_BARRIERS, NAMED_BARRIERS + 1
+"""Stand for the barrier of the cluster, and for it where all only say that they have started."""
 
 SHARED_POINTERS = (nvvm.SHARED, nvvm_hopper.CLUSTER_SHARED)
 
@@ -127,7 +134,7 @@ def wait_at_barrier(state: Flow, op: Operation) -> Wait | None:
         return None
     number = int(state.barrier[np.argmax(here)])
     count = int((state.barrier == number).sum())
-    name = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
+    name = "the cluster's barrier" if number >= CLUSTER else f"barrier {number}"
     return Wait(op, state.active & ~here, f"{name}, where {count} threads are")
 
 
@@ -160,22 +167,31 @@ def touches_shared(op: Operation) -> bool:
     return isinstance(op, WAITS) or (not known and any(p in SHARED_POINTERS for p in pointers))
 
 
+def run_cluster_start(state: Flow, op: Operation) -> None:
+    """Threads of the cluster say that they have started, which orders nothing that they do."""
+    require_cluster(state, op)
+    behind = op.next_op
+    while behind is not None and not isinstance(behind, CLUSTER_OPS):
+        behind = behind.next_op
+    if not isinstance(behind, nvvm_hopper.ClusterWaitOp):
+        raise unsupported(op, "is not followed by its wait, as in each lowered kernel")
+
+
 def run_cluster_wait(state: Flow, op: Operation) -> Wait | None:
-    """All threads of the cluster that have not ended have synchronized."""
+    """All threads of the cluster that have not ended have synchronized, or started."""
     require_cluster(state, op)
     before = op.prev_op
-    while before is not None and not isinstance(
-        before, nvvm_hopper.ClusterArriveOp | nvvm_hopper.ClusterWaitOp
-    ):
+    while before is not None and not isinstance(before, CLUSTER_OPS):
         before = before.prev_op
-    if not isinstance(before, nvvm_hopper.ClusterArriveOp):
+    if before is None or isinstance(before, nvvm_hopper.ClusterWaitOp):
         raise unsupported(op, "waits for threads that have not arrived")
+    number = CLUSTER if isinstance(before, nvvm_hopper.ClusterArriveOp) else STARTED
     if not state.shared.clocks.detailed:
-        state.shared.cluster_barrier()
+        state.shared.deliveries.meet() if number == STARTED else state.shared.cluster_barrier()
         return None
     if not state.arrived:
         state.arrived = True
-        state.barrier[state.active] = CLUSTER
+        state.barrier[state.active] = number
         cluster_barrier(state)
     return wait_at_barrier(state, op)
 
@@ -188,8 +204,12 @@ def require_cluster(state: Flow, op: Operation) -> None:
 
 def cluster_barrier(state: Flow) -> None:
     """Let all threads go on from the cluster's barrier once none is missing."""
-    present = state.barrier == CLUSTER
+    present = state.barrier >= CLUSTER
     if not present.any() or not (present | state.ended).all():
+        return
+    if (state.barrier == STARTED).any():
+        state.shared.deliveries.meet()
+        state.barrier[present] = -1
         return
     threads = state.shared.threads
     for block in range(len(state.blocks)):
@@ -205,5 +225,6 @@ RULES: Rules = {
     nvvm.BarrierOp: run_barrier,
     nvvm.BarrierArriveOp: run_barrier_arrive,
     nvvm_hopper.ClusterArriveOp: run_cluster_arrive,
+    nvvm_hopper.ClusterArriveRelaxedOp: run_cluster_start,
     nvvm_hopper.ClusterWaitOp: run_cluster_wait,
 }

@@ -13,6 +13,9 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 
 NOBODY = -1
 
+FOREVER = (1 << 31) - 1
+"""The stamp of bytes that no access may ever touch."""
+
 SEVERAL = 1 << 14
 """Stands for more than one thread; no block has as many."""
 

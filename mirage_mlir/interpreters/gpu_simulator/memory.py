@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from mirage_mlir.dialects import nvvm, nvvm_hopper
 from mirage_mlir.dialects.nvvm_attributes import CLUSTER_SHARED
 from mirage_mlir.dialects.nvvm_device import KEPT_WORDS
-from mirage_mlir.interpreters.gpu_simulator.accesses import Access, in_bounds
+from mirage_mlir.interpreters.gpu_simulator.accesses import SHARED_START, Access, in_bounds
 from mirage_mlir.interpreters.gpu_simulator.device_memory import DeviceBuffer
 from mirage_mlir.interpreters.gpu_simulator.encoding import (
     POISON,
@@ -22,7 +22,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import is_invariant
-from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START, SharedMemory
+from mirage_mlir.interpreters.gpu_simulator.shared_memory import SharedMemory
 from mirage_mlir.interpreters.gpu_simulator.values import Pointer
 
 
@@ -103,12 +103,15 @@ def run_store(state: Flow, op: Operation) -> None:
     kind = op.value.type
     if not is_known(kind):
         raise unsupported(op, f"stores {kind}, which no lowered kernel does")
-    if op.ptr.type == CLUSTER_SHARED:
-        raise unsupported(op, "writes to another block's memory, which no lowered kernel does")
     pointer, here, size = state.pointer(op.ptr), state.here, byte_count(kind)
     alignment = op.alignment.value.data if op.alignment else size
     access = state.access(op, pointer, here, size, alignment)
-    pointer.memory.write(access, encode(state.array(op.value), kind)[here])
+    data = encode(state.array(op.value), kind)[here]
+    if op.ptr.type == CLUSTER_SHARED:
+        assert isinstance(pointer.memory, SharedMemory)
+        pointer.memory.deliver(access, data)
+    else:
+        pointer.memory.write(access, data)
 
 
 def run_copy(state: Flow, op: Operation) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.interpreters.gpu_simulator.accesses import Access, first_wrong, inside
 from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, WARP_THREADS, Clocks
+from mirage_mlir.interpreters.gpu_simulator.deliveries import PENDING, Copy, Deliveries
 from mirage_mlir.interpreters.gpu_simulator.encoding import POISON, Array
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind
 from mirage_mlir.interpreters.gpu_simulator.last_access import (
+    FOREVER,
     NOBODY,
     SEVERAL,
     UNSHOWN,
@@ -23,20 +23,6 @@ from mirage_mlir.interpreters.gpu_simulator.lending import Lending
 
 NAME = "shared memory"
 
-SHARED_START = 1024
-"""The address of the first byte; sm_90 keeps one KiB in front of it for itself."""
-
-FOREVER = (1 << 31) - 1
-"""The stamp of bytes that no access may ever touch."""
-
-
-class Copy(NamedTuple):
-    """An asynchronous copy under way: bytes n x size, and the group of each of the n threads."""
-
-    access: Access
-    data: Array
-    groups: Array
-
 
 class SharedMemory:
     """
@@ -47,8 +33,8 @@ class SharedMemory:
     starts until its thread has waited for it, and is a write of that thread then. A matrix load is
     a read by all lanes of the warp. Bulk copies and warpgroup matmuls are ordered after what
     threads read and wrote only by a fence of these threads; they are over when who comes next knows
-    it from their barrier or wait. Other blocks may read, and only barriers of the cluster order
-    that.
+    it from their barrier or wait. Other blocks may read and write, and only barriers of the cluster
+    order that.
 
     Args:
         size: bytes of one block.
@@ -78,6 +64,7 @@ class SharedMemory:
         """The thread whose asynchronous copy writes there."""
         self.copy_sites: Array = np.zeros(total, np.int16)
         self.lending = Lending(size, blocks, self.clocks)
+        self.deliveries = Deliveries(total, self.writers, self.readers)
         self.copies: list[Copy] = []
         self.sites = Sites()
 
@@ -102,13 +89,14 @@ class SharedMemory:
     def show(self) -> None:
         """What blocks wrote is there for the others now, and their reading is over."""
         self.lending.show(self.writers)
+        self.deliveries.show(self.clocks.tick())
 
     def end(self, op: Operation) -> None:
-        """The blocks end; none may while others read its memory."""
-        if (lent := self.lending.lent).any():
+        """The blocks end; none may while others read its memory, or write to it."""
+        if (lent := self.lending.lent | self.deliveries.pending).any():
             byte = int(np.argmax(lent))
             block = f"block {byte // self.size} of the cluster"
-            message = f"ends {block} while others may read byte {byte % self.size} of its {NAME}"
+            message = f"ends {block} while others may use byte {byte % self.size} of its {NAME}"
             self.checker.report(FaultKind.RACE, op, message)
 
     def read(self, access: Access) -> Array:
@@ -148,14 +136,23 @@ class SharedMemory:
         result[valid] = self.data[at]
         return result
 
+    def deliver(self, access: Access, data: Array) -> None:
+        """Put `data`, n x size bytes, into the memory of any block of the cluster."""
+        valid, _, access = self._started(access, delivers=True)
+        at = access.bytes(self.size)
+        self._require_copied(access, at, "write what another copies to")
+        for wrong, what in self.deliveries.add(at):
+            self._require_not(wrong, access, what)
+        self._require_not_lent(access, at, "write what another block reads")
+        self._put(at, data[valid])
+
     def write(self, access: Access, data: Array) -> None:
         """Put `data`, n x size bytes, there."""
         valid, _, access = self._started(access)
         at, columns = access.bytes(self.size), self._columns(access)
         self._require_free(access, at, columns)
         self.writers.mark(at, columns, self.clocks.now, self.sites.number(access.op))
-        if (other := self.writers.column[at] != columns).any():
-            self._report(FaultKind.RACE, access, other, "write what another writes")
+        self._require_not(self.writers.column[at] != columns, access, "write what another writes")
         self._put(at, data[valid])
 
     # Asynchronous copies that threads wait for
@@ -169,8 +166,7 @@ class SharedMemory:
         self._require_free(access, at, None)
         self.copiers[at] = columns
         self.copy_sites[at] = self.sites.number(access.op)
-        if (other := self.copiers[at] != columns).any():
-            self._report(FaultKind.RACE, access, other, "copy to what another copies to")
+        self._require_not(self.copiers[at] != columns, access, "copy to what another copies to")
         self.copies.append(Copy(access, data, groups))
 
     def complete(self, threads: Array, limits: Array) -> None:
@@ -248,11 +244,14 @@ class SharedMemory:
 
     # Steps of an access
 
-    def _started(self, access: Access) -> tuple[Array, Array, Access]:
+    def _started(self, access: Access, *, delivers: bool = False) -> tuple[Array, Array, Access]:
         """Which accesses lie inside, poison for all, and these accesses alone."""
         valid = inside(access, self.size, NAME, self.checker)
         result = np.full((len(valid), access.size), POISON, np.uint8)
-        return valid, result, access.only(valid)
+        access = access.only(valid)
+        if self.deliveries.any and not delivers:
+            self._require_not(self.deliveries.pending[access.bytes(self.size)], access, PENDING)
+        return valid, result, access
 
     def _columns(self, access: Access) -> Array:
         return (access.threads % self.threads)[:, None]
@@ -293,9 +292,8 @@ class SharedMemory:
         if (copied := hidden & (self.writers.column[at] >= self.threads)).any():
             what = "read what an asynchronous copy to another block still writes"
             self._report(FaultKind.INCOMPLETE, access, copied, what, self.writers.site)
-        if (hidden := hidden & ~copied).any():
-            what = "read what another block wrote since the cluster synchronized"
-            self._report(FaultKind.RACE, access, hidden, what)
+        what = "read what another block wrote since the cluster synchronized"
+        self._require_not(hidden & ~copied, access, what)
         self.lending.lent[at] = True
 
     # What must be over before an access
@@ -363,8 +361,12 @@ class SharedMemory:
         self._require_not_lent(access, at, "copy over what another block reads")
 
     def _require_not_lent(self, access: Access, at: Array, what: str) -> None:
-        if self.blocks > 1 and (lent := self.lending.lent[at]).any():
-            self._report(FaultKind.RACE, access, lent, what)
+        if self.blocks > 1:
+            self._require_not(self.lending.lent[at], access, what)
+
+    def _require_not(self, wrong: Array, access: Access, what: str) -> None:
+        if wrong.any():
+            self._report(FaultKind.RACE, access, wrong, what)
 
     def _require_shown(
         self, access: Access, at: Array, known: Array, own: int | None, verb: str

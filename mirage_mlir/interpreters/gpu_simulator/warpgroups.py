@@ -30,13 +30,12 @@ from mirage_mlir.dialects.nvvm_wgmma import (
     WgmmaWaitOp,
     is_pin,
 )
-from mirage_mlir.interpreters.gpu_simulator.accesses import Access
+from mirage_mlir.interpreters.gpu_simulator.accesses import SHARED_START, Access
 from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, GROUP_THREADS
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array, decode
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
 from mirage_mlir.interpreters.gpu_simulator.inline_assembly import effect_of
-from mirage_mlir.interpreters.gpu_simulator.shared_memory import SHARED_START
 from mirage_mlir.interpreters.gpu_simulator.tensor_copies import PIECE, swizzled
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
 from mirage_mlir.interpreters.gpu_simulator.warps import fragment

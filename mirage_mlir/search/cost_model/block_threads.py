@@ -18,6 +18,7 @@ from mirage_mlir.decisions.threads import (
 from mirage_mlir.decisions.wgmma import GROUP_COUNTS, GROUP_THREADS
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.chains import Chain, find_chains, shared
+from mirage_mlir.search.cost_model.element_work import element_work
 from mirage_mlir.search.cost_model.groups import (
     chain_rows,
     group_chain,
@@ -25,7 +26,7 @@ from mirage_mlir.search.cost_model.groups import (
     operand_tile,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
-from mirage_mlir.search.cost_model.live_values import LiveValues, Mask
+from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, LiveValues, Mask
 from mirage_mlir.search.cost_model.tile_bytes import contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import Warps, chosen, warps_matmul
@@ -33,6 +34,9 @@ from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge
+
+COMPUTED_BYTES = 4
+"""Of an element of f32."""
 
 
 class BlockThreads(LiveValues):
@@ -77,6 +81,7 @@ class BlockThreads(LiveValues):
                 mesh.blocks,
                 mesh.iterations > 1,
                 self.walks,
+                self._waiting_bytes(),
                 self._loaded_item(),
                 self.tiling.target,
             )
@@ -107,6 +112,48 @@ class BlockThreads(LiveValues):
             stores=stores,
             multiplies=any(edge.kind is Kind.MATMUL for edge in self.edges.values()),
         )
+
+    def _waiting_bytes(self) -> Array:
+        """
+        The bytes that a block keeps while it waits for sums of rows that lie over a cluster.
+
+        They are those of its largest loaded tile, or of all that it computes for the sums and needs
+        behind them, in f32. 0 with a loop, and where not each block stores a part of the rows.
+        """
+        tiling = self.tiling
+        if tiling.mesh.trip_counts:
+            return tiling.zero
+        stored = {axis for output in tiling.program.computed for axis in present(output.axes)}
+        whole = [axis for axis in stored if axis not in tiling.mesh.counts]
+        cut = [tiling.mesh.tiles[axis] < tiling.program.sizes[axis] for axis in whole]
+        apart = np.logical_or.reduce([tiling.one < 0, *cut], axis=0)
+        loaded, computed = tiling.zero, tiling.zero
+        before, repeated = self._leading_to_sums(), set[int]()
+        for value, edge in reversed(self.edges.items()):
+            if edge.kind is Kind.INPUT:
+                item = item_bytes(tiling.program.inputs[edge.source].element_type)
+                loaded = np.maximum(loaded, item * tiling.volume(value))
+            elif edge.kind in ACCUMULATIONS or value not in before:
+                continue
+            elif (before - repeated).issuperset(self.uses[value]):
+                continue
+            elif element_work(tiling.algebra, edge) == 1.0:
+                # It is computed again.
+                repeated.add(value)
+            else:
+                computed = computed + COMPUTED_BYTES * tiling.volume(value)
+        return np.where((tiling.mesh.shares > 1) & apart, np.maximum(loaded, computed), 0.0)
+
+    def _leading_to_sums(self) -> set[int]:
+        """The values that are summed over the loop or over blocks, and all that leads to them."""
+        pending = [v for v, edge in self.edges.items() if edge.kind in ACCUMULATIONS]
+        found: set[int] = set()
+        while pending:
+            value = pending.pop()
+            if value not in found:
+                found.add(value)
+                pending += self.edges[value].operands
+        return found
 
     def _loaded_item(self) -> int:
         """Bytes of an element that is loaded, the largest."""

@@ -7,11 +7,13 @@
 
 // CHECK:      %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
 // CHECK-NEXT: "nvvm.cluster.arrive"() <{aligned}> : () -> ()
+// CHECK-NEXT: "nvvm.cluster.arrive.relaxed"() <{aligned}> : () -> ()
 // CHECK-NEXT: "nvvm.cluster.wait"() <{aligned}> : () -> ()
 // CHECK-NEXT: %a = "nvvm.mapa"(%s, %i) : (!llvm.ptr<3>, i32) -> !llvm.ptr<7>
 // CHECK-NEXT: %e = "nvvm.elect.sync"() : () -> i1
 %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
 "nvvm.cluster.arrive"() <{aligned}> : () -> ()
+"nvvm.cluster.arrive.relaxed"() <{aligned}> : () -> ()
 "nvvm.cluster.wait"() <{aligned}> : () -> ()
 %a = "nvvm.mapa"(%s, %i) : (!llvm.ptr<3>, i32) -> !llvm.ptr<7>
 %e = "nvvm.elect.sync"() : () -> i1

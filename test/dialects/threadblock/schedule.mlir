@@ -59,6 +59,8 @@ func.func @schedule() {
   threadblock.await_release %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.continue_with "last_block"{{$}}
   threadblock.continue_with "last_block"
+  // CHECK-NEXT: threadblock.arrive_cluster started{{$}}
+  threadblock.arrive_cluster started
   // CHECK-NEXT: threadblock.arrive_cluster{{$}}
   threadblock.arrive_cluster
   // CHECK-NEXT: threadblock.await_cluster{{$}}

@@ -1,9 +1,16 @@
-"""Registers that ptxas has to leave for a second block."""
+"""Registers that ptxas has to leave for other blocks."""
 
-from mirage_mlir.decisions.registers import LARGE_BLOCK, fewest_blocks
+import pytest
+
+from mirage_mlir.decisions.registers import MEETING_THREADS, fewest_blocks
 
 
-def test_blocks_that_meet() -> None:
-    assert fewest_blocks(LARGE_BLOCK, meets_others=True) == 2
-    assert fewest_blocks(LARGE_BLOCK // 2, meets_others=True) == 0, "several fit anyway"
-    assert fewest_blocks(LARGE_BLOCK, meets_others=False) == 0
+@pytest.mark.parametrize(("threads", "blocks"), [(512, 2), (256, 4), (128, 8)])
+def test_blocks_that_meet(threads: int, blocks: int) -> None:
+    assert fewest_blocks(threads, meets_others=True) == blocks
+    assert threads * blocks == MEETING_THREADS
+    assert fewest_blocks(threads, meets_others=False) == 0
+
+
+def test_small_blocks() -> None:
+    assert fewest_blocks(64, meets_others=True) == 0, "many fit anyway"

@@ -8,8 +8,10 @@ from mirage_mlir.decisions.threads import (
     ELEMENTS_PER_THREAD,
     LOOPED_THREADS,
     MANY_BLOCKS,
+    MATRIX_THREADS,
     MAX_THREADS,
     MIN_THREADS,
+    WAITING_BYTES,
     WALKING_ELEMENTS,
     WALKING_THREADS,
     WIDE_BYTES,
@@ -21,9 +23,15 @@ H200 = target_named("H200")
 
 
 def threads_of(
-    elements: int, blocks: int, item: int = 2, *, looped: bool = False, walks: bool = False
+    elements: int,
+    blocks: int,
+    item: int = 2,
+    *,
+    looped: bool = False,
+    walks: bool = False,
+    waiting: int = 0,
 ) -> int:
-    return int(elementwise_threads(elements, blocks, looped, walks, item, H200))
+    return int(elementwise_threads(elements, blocks, looped, walks, waiting, item, H200))
 
 
 @given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([1, 2, 4]), st.booleans())
@@ -64,3 +72,18 @@ def test_loops_over_whole_rows(elements: int, blocks: int) -> None:
     assert threads <= max(WALKING_THREADS, 2 * elements / WALKING_ELEMENTS)
     assert elements <= WALKING_ELEMENTS * threads
     assert threads_of(elements, blocks, walks=True) == threads_of(elements, blocks)
+
+
+@given(st.integers(1, 1 << 17), st.integers(1, 1000))
+def test_rows_over_a_cluster(waiting: int, blocks: int) -> None:
+    """By what they keep, whatever else: 128 bytes for each thread, in f16 64 elements."""
+    threads = threads_of(1 << 14, blocks, waiting=waiting)
+    assert threads == MAX_THREADS or waiting <= WAITING_BYTES * threads
+    assert threads == MATRIX_THREADS or waiting > WAITING_BYTES * threads / 2
+    assert threads_of(1 << 14, blocks, waiting=2 << 14) == 256
+    assert threads_of(1 << 14, blocks, 4, waiting=4 << 14) == 512
+
+
+@given(st.integers(1, 1 << 17), st.integers(1, 1 << 17), st.integers(1, 1000))
+def test_never_more_for_rows_over_a_cluster(elements: int, waiting: int, blocks: int) -> None:
+    assert threads_of(elements, blocks, waiting=waiting) <= threads_of(elements, blocks)
