@@ -90,9 +90,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(place: Path) -> Generator[tuple[subprocess.Popen[str], Path]]:
     """A process that has started a server, as lit does, and the server's command."""
     program = (
-        f"import sys; sys.path.insert(0, {str(SUPPORT)!r}); import pathlib, tool_server, time\n"
+        f"import sys; sys.path.insert(0, {str(SUPPORT)!r}); import os, pathlib, tool_server, time\n"
         f"print(tool_server.start(pathlib.Path({str(place / 'served.py')!r})), flush=True)\n"
-        "time.sleep(600)"
+        # As a worker of lit, which outlives lit.
+        "time.sleep(600 if os.fork() else 15)"
     )
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:

@@ -20,17 +20,14 @@ def start(server: Path = SERVER) -> str:
 
     It ends with this process.
     """
-    # The server reads the pipe, and nothing is written: it ends when this process does.
-    lifetime, _ = os.pipe()
     process = subprocess.Popen(
-        [sys.executable, str(server)],
-        stdin=lifetime,
+        [sys.executable, str(server), str(os.getpid())],
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
         # Tests share the cores; and one that forks has no other threads.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
-    os.close(lifetime)
     assert process.stdout is not None
     with process.stdout as said:
         folder = said.readline().strip()

@@ -82,13 +82,13 @@ def settle(forks: Forks, ready: Sequence[object]) -> None:
             kill(process)
 
 
-def serve(listening: socket.socket) -> tuple[bytes, list[int]] | None:
-    """Fork for every call until standard input ends; in a fork, return its call and streams."""
+def serve(starter: int, listening: socket.socket) -> tuple[bytes, list[int]] | None:
+    """Fork for every call until the starter ends; in a fork, return its call and streams."""
     forks: Forks = {}
     while True:
         clients = [client for _, client in forks.values()]
-        ready = select.select([0, listening, *forks, *clients], [], [])[0]
-        if 0 in ready:
+        ready = select.select([starter, listening, *forks, *clients], [], [])[0]
+        if starter in ready:
             break
         settle(forks, ready)
         if listening not in ready:
@@ -96,8 +96,8 @@ def serve(listening: socket.socket) -> tuple[bytes, list[int]] | None:
         client, _ = listening.accept()
         call, streams, _, _ = socket.recv_fds(client, MAX_CALL, 3)
         if not (process := os.fork()):
-            for ended in forks:
-                os.close(ended)
+            for watched in [starter, *forks]:
+                os.close(watched)
             for each in [client, *clients]:
                 each.close()
             return call, streams
@@ -138,7 +138,7 @@ def code_of(command: Callable[[], Code]) -> Code:
     except SystemExit as end:
         code = end.code
     if isinstance(code, int | None):
-        codes.append((code or 0) & 0xFF)
+        codes.append(code or 0)
     return code
 
 
@@ -156,10 +156,12 @@ def leave() -> None:
 
 
 def main(load: Callable[[], Commands] = imported) -> None:
-    """Say where the commands are, and serve them until standard input ends."""
+    """Say where the commands are, and serve them until the process of `sys.argv[1]` ends."""
     # The first that is registered is the last to run.
     atexit.register(leave)
-    # The starter is interrupted too, and our input ends with it.
+    # A pipe would not do: the workers that lit forks would hold its other end.
+    starter = os.pidfd_open(int(sys.argv[1]))
+    # The starter is interrupted too, and this process ends with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server, folder = os.getpid(), Path(mkdtemp())
     try:
@@ -175,7 +177,7 @@ def main(load: Callable[[], Commands] = imported) -> None:
             listening.listen()
             sys.stdout.write(f"{folder}\n")
             sys.stdout.flush()
-            call = serve(listening)
+            call = serve(starter, listening)
         if call:
             become(*call)
             sys.exit(code_of(commands[os.path.basename(sys.argv[0])]))
