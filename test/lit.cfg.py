@@ -21,9 +21,10 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(os.path.dirname(config.test_source_root), "build", "lit")
 config.environment["MIRAGE_CACHE_DIR"] = "off"
 # The tools of this environment first, so that lit works without activating it.
-config.environment["PATH"] = os.pathsep.join(
-    [tool_server.start(), os.path.dirname(sys.executable), os.environ["PATH"]]
-)
+installed = os.path.dirname(sys.executable)
+served = [] if EVERYTHING else [tool_server.start()]
+config.environment["PATH"] = os.pathsep.join([*served, installed, os.environ["PATH"]])
+config.substitutions.append(("%installed", installed))
 # Seconds; the slowest test takes 20 alone, and other tests run at the same time.
 config.maxIndividualTestTime = 300
 

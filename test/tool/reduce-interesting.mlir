@@ -6,7 +6,7 @@
 // RUN: not mirage-reduce --interesting='(' %s 2>&1 | filecheck %s --check-prefix=REGEX
 // RUN: not mirage-reduce --test=true %t.none 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: echo "func.func" | not mirage-reduce --test=true - 2>&1 | filecheck %s --check-prefix=PARSE
-// RUN: mirage-reduce --version | filecheck %s --check-prefix=VERSION
+// RUN: %installed/mirage-reduce --version | filecheck %s --check-prefix=VERSION
 
 // CHECK:      func.func @f(%{{[a-z0-9]+}}: tensor<1xf16>) {
 // CHECK-NEXT:   "stablehlo.cbrt"

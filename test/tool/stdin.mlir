@@ -1,7 +1,7 @@
-// RUN: mirage-opt < %s | filecheck %s
+// RUN: %installed/mirage-opt < %s | filecheck %s
 // RUN: mirage-opt - < %s | filecheck %s
 // RUN: mirage-opt -o - < %s | filecheck %s
-// RUN: echo '%x = bad.op' | not mirage-opt 2>&1 | filecheck %s --check-prefix=ERROR
+// RUN: echo '%x = bad.op' | not %installed/mirage-opt 2>&1 | filecheck %s --check-prefix=ERROR
 // RUN: mirage-opt < /dev/null | filecheck %s --check-prefix=EMPTY
 
 // CHECK: func.func @f

@@ -7,7 +7,7 @@
 // RUN: not mirage-translate --to=c %s 2>&1 | filecheck %s --check-prefix=FOLDER
 // RUN: not mirage-translate --to=kernel --target=A100 %s 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not mirage-translate --to=kernel %t/none.mlir 2>&1 | filecheck %s --check-prefix=MISSING
-// RUN: mirage-translate --version | filecheck %s --check-prefix=VERSION
+// RUN: %installed/mirage-translate --version | filecheck %s --check-prefix=VERSION
 
 // PLACE:    translate-invalid.mlir:{{[0-9]+}}:8: error: 'stablehlo.cbrt' op has no counterpart
 // OLD:      old
