@@ -373,7 +373,7 @@ PERSISTENT = {
     ),
     "persistent_attention": Kind(
         partial(attention.attention, Heads(17, 1000, 600, 128, 128, 128)),
-        (WARPGROUP, TENSOR_COPY),
+        (WARPGROUP, TENSOR_COPY, "bar.arrive"),
         None,
     ),
 }
