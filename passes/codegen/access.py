@@ -265,13 +265,12 @@ def write_shared(
     """
     emit, shared = ctx.emit, shared_layout(buffer)
     element = buffer_element(buffer_of(buffer))
-    copy = ctx.bit_field(layout.part_bits)
-    bases = [ctx.shared_pointer(buffer)]
+    start = emit.mul(ctx.bit_field(layout.part_bits), shared.size)
+    others: list[SSAValue] = []
     if delivered:
         assert layout.partial == 1, "the block's partial sums are added up before"
-        copy = emit.result(nvvm_hopper.ClusterBlockRankOp())
-        bases = mapped(ctx, bases[0], shared.blocks)
-    start = emit.mul(copy, shared.size)
+        start = emit.mul(emit.result(nvvm_hopper.ClusterBlockRankOp()), shared.size)
+        others = mapped(ctx, ctx.shared_pointer(buffer), shared.blocks)
     whole = threadblock.shape_of(buffer)
     fits = covers(shared, layout) and part is None
     # An access of several elements must stay inside the tile, unless the buffer has padding for it.
@@ -292,7 +291,7 @@ def write_shared(
             with emit.when(fits or ctx.inside(layout, shape, nowhere, place)):
                 for piece in range(0, width, together):
                     offset, plus = shared_place(ctx, shared, item, (row, column), (0, piece))
-                    for base in bases:
+                    for base in others or [ctx.shared_pointer(buffer)]:
                         pointer = emit.pointer(base, emit.add(start, offset), element, plus)
                         emit.store(pointer, slots[first + piece : first + piece + together])
 

@@ -167,12 +167,12 @@ class Pipelining:
         copies = [IssueCopiesOp(tiles, iteration=iteration) for iteration in first]
         fetches = [FetchTilesOp([op.result for op in fetched], stages - 1)] if fetched else []
         return {
-            PROLOGUE: [*copies_first([*self.meeting(), *before], copies), *fetches],
+            PROLOGUE: [*copies_first([*self.started(), *before], copies), *fetches],
             MAIN_LOOP: loop,
             EPILOGUE: [*ending, *with_ending(self.graph, post_part(parts[EPILOGUE], looped))],
         }
 
-    def meeting(self) -> list[Operation]:
+    def started(self) -> list[Operation]:
         """What tells the other blocks of a cluster that this one may be written to."""
         delivers = any(map(is_delivered, self.graph.body.block.ops))
         return [ArriveClusterOp(started=True)] if delivers else []
