@@ -33,7 +33,7 @@ module attributes {kernel.target = #kernel.target<"H200">} {
 // LOWERED:         nvvm.cluster.arrive.relaxed
 // LOWERED:         nvvm.cluster.wait
 // LOWERED:         nvvm.read.ptx.sreg.cluster.ctarank
-// LOWERED-NEXT:    nvvm.mapa
+// LOWERED:         nvvm.mapa
 // LOWERED-NEXT:    nvvm.mapa
 // LOWERED-COUNT-2: llvm.store {{.*}} !llvm.ptr<7>
 // LOWERED:         nvvm.cluster.arrive
