@@ -27,6 +27,7 @@ from mirage_mlir.decisions.schedule import (
     pipeline_stages,
     side_by_side,
 )
+from mirage_mlir.decisions.wgmma import GROUP_THREADS
 from mirage_mlir.layouts.layout import MMA_ROWS, WARP_THREADS
 from mirage_mlir.search.cost_model.block_threads import BlockThreads
 from mirage_mlir.search.cost_model.chains import source_of
@@ -105,9 +106,11 @@ class BlockBuffers(BlockThreads):
         if len(self.matmuls) != 2 or not self.chains:
             return 0.0
         (chain,) = self.chains
-        grouped = np.logical_and.reduce([warps.grouped for warps in self.matmuls.values()], axis=0)
-        looped = grouped & (self.tiling.mesh.iterations > 1)
-        return np.where(looped, np.asarray(self.matmuls[chain.first].sums) / 2, 0.0)
+        first, second = (self.matmuls[value] for value in (chain.first, *chain.others))
+        several = np.asarray(first.grouped) & second.grouped & (self.threads > GROUP_THREADS)
+        # Each warpgroup has rows of its own: there are no parts of sums.
+        defers = several & (second.exchange == 0) & (self.tiling.mesh.iterations > 1)
+        return np.where(defers, np.asarray(first.sums) / 2, 0.0)
 
     def _share(self) -> Array:
         mesh = self.tiling.mesh
