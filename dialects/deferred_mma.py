@@ -3,10 +3,10 @@ Operations by which warpgroups multiply one iteration later than they compute th
 
     threadblock.section "main_loop"
     threadblock.await_tiles %k, %v : ...
-    threadblock.await_turn
+    threadblock.await_order
     %s = threadblock.matmul %q, %k {mma = "wgmma", ...} : ...
     threadblock.start_deferred
-    threadblock.pass_turn
+    threadblock.arrive_order
     threadblock.await_mma pending 1 %s : ...
     %p = thread.graph ins(%s) ...
     %pv = threadblock.matmul %p, %v {mma = "wgmma", deferred, ...} : ...
@@ -47,22 +47,23 @@ class StartDeferredOp(StepOp):
 
 
 @irdl_op_definition
-class AwaitTurnOp(StepOp):
+class AwaitOrderOp(StepOp):
     """
-    Each warpgroup waits until the one before it has passed the turn; the first waits for the last.
+    Each warpgroup waits until the one before it has started its matmuls; the first waits for the
+    last.
 
     While one has its matmuls started the others compute, so that tensor cores and the other units
-    both have work. (Named barriers: `bar.sync`.)
+    both have work. (Named barriers: `bar.sync`; an ordered sequence barrier in CUTLASS.)
     """
 
-    name = "threadblock.await_turn"
+    name = "threadblock.await_order"
 
 
 @irdl_op_definition
-class PassTurnOp(StepOp):
+class ArriveOrderOp(StepOp):
     """Each warpgroup lets the next one start its matmuls, and goes on (`bar.arrive`)."""
 
-    name = "threadblock.pass_turn"
+    name = "threadblock.arrive_order"
 
 
-DEFERRED_OPS = (StartDeferredOp, AwaitTurnOp, PassTurnOp)
+DEFERRED_OPS = (StartDeferredOp, AwaitOrderOp, ArriveOrderOp)

@@ -1,5 +1,5 @@
 """
-Emits matmuls that start one iteration later, and the turns that warpgroups take.
+Emits matmuls that start one iteration later, and the order in which warpgroups start them.
 
 Source: Shah et al., "FlashAttention-3" (2024), sections 3.1 and 3.2.
 """
@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.dialects import nvvm, threadblock
-from mirage_mlir.dialects.deferred_mma import AwaitTurnOp
+from mirage_mlir.dialects.deferred_mma import AwaitOrderOp
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.codegen.context import KernelContext
@@ -24,8 +24,8 @@ from mirage_mlir.passes.codegen.reduction import row_maximum_of
 from mirage_mlir.passes.codegen.wgmma import StartedMatmul, left_words, start
 from mirage_mlir.passes.schedule.interleaving import total_of
 
-FIRST_TURN = 2
-"""The barrier (`bar.sync`) of the first warpgroup's turn: 0 is for all threads, 1 for consumers."""
+FIRST_ORDER = 2
+"""The barrier (`bar.sync`) of the first warpgroup: 0 is for all threads, 1 for consumers."""
 
 
 @dataclass
@@ -77,37 +77,37 @@ def carried_for_deferred(matmuls: Iterable[DeferredMatmul]) -> list[SSAValue]:
     return [*chain.from_iterable([*each.words, *each.factors] for each in matmuls)]
 
 
-def begin_turns(ctx: KernelContext, ops: Sequence[Operation]) -> None:
-    """Give the first warpgroup the turn, if `ops` take any; once for each block."""
-    if not any(isinstance(op, AwaitTurnOp) for op in ops):
+def open_order(ctx: KernelContext, ops: Sequence[Operation]) -> None:
+    """Let the first warpgroup start, if `ops` order them; once for each block."""
+    if not any(isinstance(op, AwaitOrderOp) for op in ops):
         return
     last = warpgroups(ctx) - 1
     with ctx.emit.when(ctx.emit.equal(warpgroup(ctx), last)):
-        arrive_at_turn(ctx, 0)
+        arrive_at_order(ctx, 0)
 
 
-def await_turn(ctx: KernelContext) -> None:
-    """Wait until the warpgroup before this one has passed the turn."""
+def await_order(ctx: KernelContext) -> None:
+    """Wait until the warpgroup before this one has started its matmuls."""
     emit = ctx.emit
-    barrier = emit.i32(emit.add(warpgroup(ctx), FIRST_TURN))
-    emit.insert(nvvm.BarrierOp(barrier, emit.i32(turn_threads())))
+    barrier = emit.i32(emit.add(warpgroup(ctx), FIRST_ORDER))
+    emit.insert(nvvm.BarrierOp(barrier, emit.i32(order_threads())))
 
 
-def pass_turn(ctx: KernelContext) -> None:
+def arrive_order(ctx: KernelContext) -> None:
     """Let the next warpgroup go on, or, from the last one, the first."""
     following = ctx.emit.add(warpgroup(ctx), 1)
-    arrive_at_turn(ctx, ctx.emit.rem(following, warpgroups(ctx)))
+    arrive_at_order(ctx, ctx.emit.rem(following, warpgroups(ctx)))
 
 
-def arrive_at_turn(ctx: KernelContext, group: Index) -> None:
-    """Arrive at the barrier at which a warpgroup waits for its turn."""
+def arrive_at_order(ctx: KernelContext, group: Index) -> None:
+    """Arrive at the barrier at which a warpgroup waits."""
     emit = ctx.emit
-    barrier = emit.i32(emit.add(group, FIRST_TURN))
-    emit.insert(nvvm.BarrierArriveOp(barrier, emit.i32(turn_threads())))
+    barrier = emit.i32(emit.add(group, FIRST_ORDER))
+    emit.insert(nvvm.BarrierArriveOp(barrier, emit.i32(order_threads())))
 
 
-def turn_threads() -> int:
-    """Threads of a turn's barrier: a warpgroup that waits, and one that passes the turn."""
+def order_threads() -> int:
+    """Threads of such a barrier: a warpgroup that waits, and the one before it."""
     return 2 * GROUP_WARPS * WARP_THREADS
 
 

@@ -55,7 +55,7 @@ from mirage_mlir.passes.codegen.cta_rasterization import (
     launched_ids,
     place_in_grid,
 )
-from mirage_mlir.passes.codegen.deferred_mma import begin_turns
+from mirage_mlir.passes.codegen.deferred_mma import open_order
 from mirage_mlir.passes.codegen.emitter import Emitter
 from mirage_mlir.passes.codegen.loads import (
     await_previous_grid,
@@ -154,7 +154,7 @@ class KernelFunction:
         self.ctx.go_to_tile(0, self.first_tile)
         places = [place for place, op in enumerate(self.before) if isinstance(op, BEGINNING)]
         start = max(places, default=-1) + 1
-        begin_turns(self.ctx, self.in_loop)
+        open_order(self.ctx, self.in_loop)
         if not self.graph.overlap.starts_early:
             prepare_copies(self.ctx, self.before[:start])
         for op in self.before[:start]:

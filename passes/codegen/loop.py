@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.dialects.deferred_mma import AwaitTurnOp, PassTurnOp, StartDeferredOp
+from mirage_mlir.dialects.deferred_mma import ArriveOrderOp, AwaitOrderOp, StartDeferredOp
 from mirage_mlir.dialects.fetched_tiles import FetchTilesOp, StoreFetchedOp
 from mirage_mlir.dialects.layout import layout_of
 from mirage_mlir.dialects.nvvm_wgmma import WgmmaWaitOp
@@ -29,9 +29,9 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.deferred_mma import (
     DeferredMatmul,
-    await_turn,
+    arrive_order,
+    await_order,
     carried_for_deferred,
-    pass_turn,
 )
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.fetched_tiles import (
@@ -186,10 +186,10 @@ class Loop:
         match op:
             case StartDeferredOp():
                 self.start_deferred(ctx.emit.sub(iteration, 1))
-            case AwaitTurnOp():
-                await_turn(ctx)
-            case PassTurnOp():
-                pass_turn(ctx)
+            case AwaitOrderOp():
+                await_order(ctx)
+            case ArriveOrderOp():
+                arrive_order(ctx)
             case IssueCopiesOp():
                 copy_ahead(ctx, op, iteration)
             case StoreFetchedOp():

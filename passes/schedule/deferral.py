@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.decisions.registers import GROUP_WARPS, may_defer
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.deferred_mma import AwaitTurnOp, PassTurnOp, StartDeferredOp
+from mirage_mlir.dialects.deferred_mma import ArriveOrderOp, AwaitOrderOp, StartDeferredOp
 from mirage_mlir.dialects.pipeline import AwaitMmaOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
@@ -35,14 +35,14 @@ class Deferral:
     total: threadblock.AccumulateOp
 
     def place(
-        self, loop: Sequence[Operation], *, turns: bool, releases_last: bool
+        self, loop: Sequence[Operation], *, ordered: bool, releases_last: bool
     ) -> tuple[list[Operation], list[Operation]]:
         """
         The main `loop` with the second matmul one iteration late, and the start of the epilogue.
 
         Args:
             loop: one iteration, in order.
-            turns: whether there are several warpgroups, which take turns.
+            ordered: whether there are several warpgroups, which take turns.
             releases_last: whether producers wait for the release of the last iteration's tiles.
         """
         self.second.deferred = UnitAttr()
@@ -51,14 +51,14 @@ class Deferral:
         at = loop.index(self.first)
         rest = [op for op in loop[at + 1 :] if op is not release]
         start: list[Operation] = [self.first, StartDeferredOp()]
-        if turns:
-            start = [AwaitTurnOp(), *start, PassTurnOp()]
-        ordered = [*loop[:at], *start, AwaitMmaOp(1, [self.first.result]), *rest]
-        ordered += [AwaitMmaOp(0, [self.total.result]), release]
+        if ordered:
+            start = [AwaitOrderOp(), *start, ArriveOrderOp()]
+        body = [*loop[:at], *start, AwaitMmaOp(1, [self.first.result]), *rest]
+        body += [AwaitMmaOp(0, [self.total.result]), release]
         ending: list[Operation] = [StartDeferredOp(), AwaitMmaOp(0, [self.total.result])]
         if releases_last:
             ending.append(ReleaseTilesOp(release.tiles, behind=1))
-        return ordered, ending
+        return body, ending
 
 
 def find_deferral(
@@ -89,6 +89,6 @@ FEWEST_STAGES = 3
 """Two iterations' tiles are multiplied at the same time, and those of another one arrive."""
 
 
-def takes_turns(graph: kernel.GraphDefinedOp) -> bool:
+def is_ordered(graph: kernel.GraphDefinedOp) -> bool:
     """Whether several warpgroups multiply."""
     return graph.schedule.threads > GROUP_WARPS * WARP_THREADS

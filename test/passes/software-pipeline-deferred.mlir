@@ -13,10 +13,10 @@
 // CHECK-LABEL: func.func @scores(
 // CHECK:         threadblock.section "main_loop"
 // CHECK-NEXT:    threadblock.await_tiles %k, %v :
-// CHECK-NEXT:    threadblock.await_turn
+// CHECK-NEXT:    threadblock.await_order
 // CHECK-NEXT:    %p = threadblock.matmul %q, %k
 // CHECK-NEXT:    threadblock.start_deferred
-// CHECK-NEXT:    threadblock.pass_turn
+// CHECK-NEXT:    threadblock.arrive_order
 // CHECK-NEXT:    threadblock.await_mma pending 1 %p :
 // CHECK-NEXT:    %e = thread.graph ins(%p)
 // CHECK:         %r = threadblock.matmul %e, %v {{.*}}deferred
@@ -34,7 +34,7 @@
 // FEW:         threadblock.await_mma pending 0 %p :
 // FEW:         interleaved_graphs = 1 : i64
 //
-// The last warpgroup gives the first one its first turn. The first iteration starts no deferred matmul;
+// The last warpgroup lets the first one start. The first iteration starts no deferred matmul;
 // each other one waits for its first matmul, and threads compute, before it waits for the deferred one.
 // LOWERED-LABEL: llvm.func @scores_kernel_0
 // LOWERED:         "nvvm.barrier.arrive"

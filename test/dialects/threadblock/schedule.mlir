@@ -41,10 +41,10 @@ func.func @schedule() {
   threadblock.await_mma pending 1 %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.start_deferred{{$}}
   threadblock.start_deferred
-  // CHECK-NEXT: threadblock.await_turn{{$}}
-  threadblock.await_turn
-  // CHECK-NEXT: threadblock.pass_turn{{$}}
-  threadblock.pass_turn
+  // CHECK-NEXT: threadblock.await_order{{$}}
+  threadblock.await_order
+  // CHECK-NEXT: threadblock.arrive_order{{$}}
+  threadblock.arrive_order
   // CHECK-NEXT: threadblock.release_tiles %a : !threadblock.tile<16x64xf32>{{$}}
   threadblock.release_tiles %a : !threadblock.tile<16x64xf32>
   // CHECK-NEXT: threadblock.release_tiles behind 1 async_proxy_fence %a : !threadblock.tile<16x64xf32>{{$}}

@@ -42,7 +42,7 @@ def test_values(depth: int, iterations: int, ragged: int, fewer: int, kind: str)
     check(module)
 
 
-def test_turns() -> None:
+def test_order() -> None:
     """Two warpgroups take turns where each has rows of its own; else nothing is deferred."""
     kernels = check(attention(Heads(1, 128, 256, 64, 128, 64)))
     assert [op for op in kernels.walk() if isinstance(op, nvvm.BarrierArriveOp)]
@@ -58,7 +58,7 @@ def test_across_blocks(keys: int) -> None:
 
 
 def test_persistent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The turn goes on from one tile of a block to the next."""
+    """The order goes on from one tile of a block to the next."""
     few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
 
     def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
