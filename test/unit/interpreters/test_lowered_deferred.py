@@ -24,7 +24,7 @@ def is_deferred(module: ModuleOp, stages: int | None = None) -> bool:
     return any(isinstance(op, tb.MatmulOp) and op.deferred is not None for op in scheduled.walk())
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(
     st.sampled_from([32, 64, 128]),
     st.integers(3, 6),
