@@ -18,6 +18,9 @@ from mirage_mlir.passes.codegen.emitter import Emitter, scaled_value
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
 
+MOST_SCALED = 1e38
+"""Factors above are not multiplied by log2 e: f32 ends at 3.4e38."""
+
 APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
 """Lets a division or a root be one instruction, with an error of two units in the last place."""
 
@@ -116,6 +119,8 @@ def _exp_of_difference(emit: Emitter, difference: arith.SubfOp) -> Scalar:
     lhs, rhs = difference.operands
     shift = emit.result(arith.NegfOp(emit.result(arith.MulfOp(rhs, emit.f32(LOG2_E)))))
     value, factor = scaled_value(lhs) or (lhs, 1.0)
+    if abs(factor) > MOST_SCALED:
+        value, factor = lhs, 1.0
     return emit.result(nvvm.Ex2Op(emit.result(math.FmaOp(value, emit.f32(factor * LOG2_E), shift))))
 
 

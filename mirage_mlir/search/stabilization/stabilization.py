@@ -25,8 +25,12 @@ from mirage_mlir.search.stabilization.degrees import EXP, Degrees, Group, Unstab
 ACCUMULATIONS = (Kind.ACCUMULATE_SUM, Kind.ACCUMULATE_MAX)
 SUMS = (Kind.MATMUL, Kind.REDUCE_SUM, Kind.ACCUMULATE_SUM)
 
-LEAST = Fraction(-(1 << 127))
-"""About the least number of f32: less than any score but minus infinity."""
+LEAST, LEAST_OF_HALF = Fraction(-((1 << 24) - 1) << 104), Fraction(-(1 << 127))
+"""
+Numbers that no score is below, but minus infinity: the least of f32, as masks are often the least
+number of their type (`torch.finfo`); and, where all inputs are f16, one whose multiple by log2 e is
+a number, as their exponents are the differences of such multiples.
+"""
 
 
 def stabilized(program: Program, algebra: Algebra, graph: BlockGraph) -> BlockGraph:
@@ -238,7 +242,9 @@ class _Stabilizer:
         largest = self._copy(operation.operands[0], operation.stage, shifted=False)
         axes = operation.axes
         if self._may_be_masked(exp):
-            constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=LEAST)
+            half = all(each.element_type == "f16" for each in self.program.inputs)
+            value = LEAST_OF_HALF if half else LEAST
+            constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=value)
             operands = largest, self._append(constant)
             largest = self._append(BlockOperation(Kind.MAX, operands, operation.stage, axes))
         for axis in self.degrees.exps[exp].axes:

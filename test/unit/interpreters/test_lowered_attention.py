@@ -3,10 +3,13 @@
 import attention_cases as cases
 import pytest
 from attention_cases import Heads
-from lowered_kernels import check
+from lowered_kernels import check, lower
 from lowering_cases import Linear
 from random_attention import AttentionMaker
 from sampling import sampled
+from xdsl.dialects.builtin import FloatAttr, f32
+
+from mirage_mlir.dialects import threadblock as tb
 
 HEADS = {
     "one-tile": Heads(1, 16, 64, 16, 16, 64),
@@ -127,3 +130,13 @@ def test_sums_of_what_follows_the_loop(s: Linear, blocks: int) -> None:
 def test_random_attention(seed: int) -> None:
     made = AttentionMaker(seed).make()
     check(made, stages=(None, 2, 3)[seed % 3], threads=(None, 64)[seed % 2])
+
+
+@pytest.mark.parametrize("factor", [3e38, -3e38])
+def test_scales_whose_multiples_overflow(factor: float) -> None:
+    """Found by an attack: a factor times log2 e is no f32."""
+    module = cases.attention(Heads(1, 128, 256, 64, 128, 64))
+    for op in module.walk():
+        if isinstance(op, tb.ScaleOp):
+            op.factor = FloatAttr(factor, f32)
+    lower(module)
