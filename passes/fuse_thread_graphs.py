@@ -14,7 +14,8 @@ from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.operators.elementwise import Cost
 from mirage_mlir.operators.table import ROWS
-from mirage_mlir.passes.analysis.row_sums import finds_rows_together, leading_to
+from mirage_mlir.passes.analysis.dependences import leading_to
+from mirage_mlir.passes.analysis.row_sums import finds_rows_together
 from mirage_mlir.passes.analysis.tile_attributes import sums_across
 from mirage_mlir.passes.patterns.scalar import RULES, apply_rule
 

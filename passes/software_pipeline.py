@@ -64,10 +64,11 @@ class SoftwarePipelinePass(GraphPass):
     Matmuls of warpgroups are asynchronous. Where nothing in the loop reads their sums, they are
     still in flight while those of the next iteration are started (`await_mma pending 1`). Else the
     wait stands in front of the first reader. A matmul whose left operand threads compute from
-    another matmul's result, in registers, starts one iteration later if there are registers and
-    three buffers: it runs while they compute the next left operand (`deferred`). Where several
-    warpgroups do so, they take turns: one has its matmuls started while the others compute. Else
-    the elementwise code is interleaved with the MMAs that take it (`interleaved_graphs`).
+    another matmul's result, in registers, starts one iteration later if there are registers, three
+    buffers, and several warpgroups with rows of their own: it runs while they compute the next left
+    operand (`deferred`). The warpgroups take turns: one has its matmuls started while the others
+    compute. Else the elementwise code is interleaved with the MMAs that take it
+    (`interleaved_graphs`).
 
     Elementwise code between loads in place and stores is computed a few elements of a thread at a
     time, if the thread has many (`stream`).

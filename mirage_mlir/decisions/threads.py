@@ -47,6 +47,9 @@ least: its warps wait for each other at every row, and fewer wait less. On an H2
 RMSNorm of 32,768 rows took 205.5 us for 218.9 of 4,096 columns in f16 (128 threads for 512), 397
 for 410 of 8,192 in bf16 (256 for 512), 205.4 for 215.4 of 2,048 in f32 (128 for 512)."""
 
+COMPUTED_BYTES = 4
+"""Of an element that waits in a register: f32."""
+
 WAITING_BYTES = 128
 """Bytes for each thread where rows lie over a cluster: with `MEETING_THREADS` of them a
 multiprocessor has enough on its way while blocks wait for each other. RMSNorm of 512 rows of 65,536

@@ -5,9 +5,10 @@ from math import prod
 from xdsl.ir import Operation
 
 from mirage_mlir.decisions.registers import MEETING_THREADS
-from mirage_mlir.decisions.threads import WAITING_BYTES
+from mirage_mlir.decisions.threads import COMPUTED_BYTES, WAITING_BYTES
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.passes.analysis.copy_shapes import aligned_shape, may_be_windowed
+from mirage_mlir.passes.analysis.dependences import leading_to
 from mirage_mlir.passes.analysis.tile_attributes import (
     WIDEST_RUN_BYTES,
     item_bytes,
@@ -16,9 +17,6 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     sums_across,
 )
 from mirage_mlir.targets.target import Target
-
-COMPUTED_BYTES = 4
-"""Of an element of f32."""
 
 KEPT_SHARE = 2
 """Blocks on a multiprocessor for which rows in shared memory leave room: one loads while another
@@ -32,15 +30,6 @@ def finds_rows_together(graph: kernel.GraphDefinedOp) -> bool:
     All of these blocks need whole sums of the rows, and much of what they have loaded again.
     """
     return not graph.loop_sizes and bool(summed_axes(graph)) and stores_apart(graph)
-
-
-def leading_to(ops: list[Operation], chosen: set[Operation]) -> list[Operation]:
-    """The operations of `ops` that are `chosen`, or on which these depend."""
-    found = set(chosen)
-    for op in reversed(ops):
-        if op in found:
-            found.update(value.owner for value in op.operands if isinstance(value.owner, Operation))
-    return [op for op in ops if op in found]
 
 
 def waiting_bytes(graph: kernel.GraphDefinedOp) -> int:

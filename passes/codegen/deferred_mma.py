@@ -21,7 +21,7 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.online_softmax import scaled, state_key
 from mirage_mlir.passes.codegen.reduction import row_maximum_of
-from mirage_mlir.passes.codegen.wgmma import StartedMatmul, left_words, start
+from mirage_mlir.passes.codegen.wgmma import StartedMatmul, left_words, start, warpgroup
 from mirage_mlir.passes.schedule.interleaving import total_of
 
 FIRST_ORDER = 2
@@ -109,11 +109,6 @@ def arrive_at_order(ctx: KernelContext, group: Index) -> None:
 def order_threads() -> int:
     """Threads of such a barrier: a warpgroup that waits, and the one before it."""
     return 2 * GROUP_WARPS * WARP_THREADS
-
-
-def warpgroup(ctx: KernelContext) -> Index:
-    """The number of this thread's warpgroup."""
-    return ctx.emit.div(ctx.warp, GROUP_WARPS)
 
 
 def warpgroups(ctx: KernelContext) -> int:

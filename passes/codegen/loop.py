@@ -111,7 +111,7 @@ class Loop:
             return [*totals, *kept, *left, *carried_words(ctx, self.fetches)]
 
         values = [*carried, *chain.from_iterable(maxima), *words]
-        peeled = min(1, len(self.deferred))
+        peeled = int(bool(self.deferred))
         if peeled:
             self.is_first = True
             values = body(0, values)

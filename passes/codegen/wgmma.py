@@ -106,6 +106,11 @@ class StartedMatmul:
     widths: list[int]
 
 
+def warpgroup(ctx: KernelContext) -> Index:
+    """The number of this thread's warpgroup."""
+    return ctx.emit.div(ctx.warp, GROUP_WARPS)
+
+
 def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
     """The warpgroup's part; warpgroups are numbered along columns, then depth, then rows."""
     emit = ctx.emit
@@ -116,7 +121,7 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
     tall = ceil_div(ceil_div(rows, heights[0]), down) * heights[0]
     wide = ceil_div(ceil_div(columns, heights[1]), across) * heights[1]
     steps = depth // WGMMA_DEPTH // deep
-    group = emit.div(ctx.warp, GROUP_WARPS)
+    group = warpgroup(ctx)
     above = emit.div(group, across)
     row = emit.mul(emit.div(above, deep), tall) if down > 1 else 0
     column = emit.mul(emit.rem(group, across), wide) if across > 1 else 0

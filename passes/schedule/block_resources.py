@@ -31,6 +31,9 @@ from mirage_mlir.passes.analysis.tile_attributes import cut_axes, item_bytes, us
 from mirage_mlir.passes.schedule.order import in_shared
 from mirage_mlir.targets.target import Target
 
+HALVES = 2
+"""16-bit elements in a register."""
+
 
 def iteration_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory that one iteration of the loop loads."""
@@ -150,10 +153,6 @@ def deferred_words(graph: kernel.GraphDefinedOp) -> int:
     if down == 1 or prod(shared) > 1:
         return 0
     return len(attribute.layout.offsets) // HALVES
-
-
-HALVES = 2
-"""16-bit elements in a register."""
 
 
 def registers_for(op: threadblock.MatmulOp) -> int:

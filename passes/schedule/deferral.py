@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import Operation
 
-from mirage_mlir.decisions.registers import GROUP_WARPS, may_defer
+from mirage_mlir.decisions.registers import may_defer
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.deferred_mma import ArriveOrderOp, AwaitOrderOp, StartDeferredOp
 from mirage_mlir.dialects.pipeline import AwaitMmaOp, BarrierOp, ReleaseTilesOp
-from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.schedule.block_resources import (
     deferred_words,
@@ -18,6 +17,9 @@ from mirage_mlir.passes.schedule.block_resources import (
     sums_of,
 )
 from mirage_mlir.passes.schedule.interleaving import find_interleavings, total_of
+
+FEWEST_STAGES = 3
+"""Two iterations' tiles are multiplied at the same time, and those of another one arrive."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,15 @@ class Deferral:
     total: threadblock.AccumulateOp
 
     def place(
-        self, loop: Sequence[Operation], *, ordered: bool, releases_last: bool
+        self, loop: Sequence[Operation], *, releases_last: bool
     ) -> tuple[list[Operation], list[Operation]]:
         """
         The main `loop` with the second matmul one iteration late, and the start of the epilogue.
 
+        Warpgroups take turns: each has rows of its own, so that there are several.
+
         Args:
             loop: one iteration, in order.
-            ordered: whether there are several warpgroups, which take turns.
             releases_last: whether producers wait for the release of the last iteration's tiles.
         """
         self.second.deferred = UnitAttr()
@@ -50,9 +53,7 @@ class Deferral:
         release.behind = IntegerAttr(1, i64)
         at = loop.index(self.first)
         rest = [op for op in loop[at + 1 :] if op is not release]
-        start: list[Operation] = [self.first, StartDeferredOp()]
-        if ordered:
-            start = [AwaitOrderOp(), *start, ArriveOrderOp()]
+        start = [AwaitOrderOp(), self.first, StartDeferredOp(), ArriveOrderOp()]
         body = [*loop[:at], *start, AwaitMmaOp(1, [self.first.result]), *rest]
         body += [AwaitMmaOp(0, [self.total.result]), release]
         ending: list[Operation] = [StartDeferredOp(), AwaitMmaOp(0, [self.total.result])]
@@ -83,12 +84,3 @@ def find_deferral(
     if second not in find_interleavings(loop) or adds_into(first.result):
         return None
     return Deferral(first, second, total_of(second))
-
-
-FEWEST_STAGES = 3
-"""Two iterations' tiles are multiplied at the same time, and those of another one arrive."""
-
-
-def is_ordered(graph: kernel.GraphDefinedOp) -> bool:
-    """Whether several warpgroups multiply."""
-    return graph.schedule.threads > GROUP_WARPS * WARP_THREADS

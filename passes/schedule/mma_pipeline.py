@@ -8,10 +8,11 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.pipeline import AwaitMmaOp, BarrierOp, ReleaseTilesOp
+from mirage_mlir.passes.analysis.dependences import leading_to
 from mirage_mlir.passes.analysis.tile_attributes import adds_into, uses_wgmma
 from mirage_mlir.passes.layouts.batched_matmuls import sums_with
 from mirage_mlir.passes.schedule.interleaving import Interleavings, find_interleavings, total_of
-from mirage_mlir.passes.schedule.order import leading_to, reads, writes
+from mirage_mlir.passes.schedule.order import reads, writes
 from mirage_mlir.passes.schedule.pipelined_order import is_wgmma
 
 

@@ -28,7 +28,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_tensor_copy,
     maxima_of,
 )
-from mirage_mlir.passes.analysis.row_sums import leading_to
+from mirage_mlir.passes.analysis.dependences import leading_to
 from mirage_mlir.passes.analysis.tile_attributes import adds_into
 from mirage_mlir.passes.layouts.batched_matmuls import brought_together
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma

@@ -16,6 +16,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import set_shared_buffer, shared_buffer
 from mirage_mlir.dialects.pipeline import AwaitTilesOp, BarrierOp, ReleaseTilesOp
 from mirage_mlir.passes.analysis.buffers import is_staged
+from mirage_mlir.passes.analysis.dependences import leading_to
 from mirage_mlir.passes.analysis.tile_attributes import (
     adds_into,
     maker,
@@ -25,7 +26,6 @@ from mirage_mlir.passes.layouts.batched_matmuls import brought_together
 from mirage_mlir.passes.schedule.order import (
     Hazards,
     is_added,
-    leading_to,
     of_loaded_tiles,
     reads,
     spreads,

@@ -52,7 +52,7 @@ from mirage_mlir.passes.schedule.block_resources import (
     unshared_bytes,
 )
 from mirage_mlir.passes.schedule.cluster_ending import with_ending
-from mirage_mlir.passes.schedule.deferral import find_deferral, is_ordered
+from mirage_mlir.passes.schedule.deferral import find_deferral
 from mirage_mlir.passes.schedule.mma_pipeline import pipelined_mmas
 from mirage_mlir.passes.schedule.order import (
     before_pipeline,
@@ -112,8 +112,7 @@ class Pipelining:
         last = self.releases_last
         limit = register_limit(self.graph, self.target)
         if deferral := find_deferral(self.graph, loop, self.stages(), limit):
-            ordered = is_ordered(self.graph)
-            loop, ending = deferral.place(loop, ordered=ordered, releases_last=last)
+            loop, ending = deferral.place(loop, releases_last=last)
         else:
             loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=last)
         return {

@@ -53,6 +53,14 @@ class Watcher(Checker):
         """An access, as it is about to happen."""
 
 
+class Copy(NamedTuple):
+    """An asynchronous copy under way: bytes n x size, and the group of each of the n threads."""
+
+    access: Access
+    data: Array
+    groups: Array
+
+
 def inside(access: Access, limit: int, name: str, checker: Checker) -> Array:
     """Which accesses lie within `limit` bytes; others, and misaligned ones, are reported."""
     if isinstance(checker, Watcher):

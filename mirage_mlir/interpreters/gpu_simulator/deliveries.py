@@ -1,10 +1,7 @@
 """Distributed shared memory: the bytes that blocks of a cluster write into each other's."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from mirage_mlir.interpreters.gpu_simulator.accesses import Access
 from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 from mirage_mlir.interpreters.gpu_simulator.last_access import Readers, Writers
 
@@ -16,14 +13,6 @@ IN_USE = "write to another block what that has used since the cluster synchroniz
 TWICE = "write to another block what was written there since the cluster synchronized"
 
 PENDING = "touch what another block may write until the cluster synchronizes"
-
-
-class Copy(NamedTuple):
-    """An asynchronous copy under way: bytes n x size, and the group of each of the n threads."""
-
-    access: Access
-    data: Array
-    groups: Array
 
 
 class Deliveries:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.gpu_simulator.accesses import Access, first_wrong, inside
+from mirage_mlir.interpreters.gpu_simulator.accesses import Access, Copy, first_wrong, inside
 from mirage_mlir.interpreters.gpu_simulator.clocks import AGENT_TIME, WARP_THREADS, Clocks
-from mirage_mlir.interpreters.gpu_simulator.deliveries import PENDING, Copy, Deliveries
+from mirage_mlir.interpreters.gpu_simulator.deliveries import PENDING, Deliveries
 from mirage_mlir.interpreters.gpu_simulator.encoding import POISON, Array
 from mirage_mlir.interpreters.gpu_simulator.faults import Checker, FaultKind
 from mirage_mlir.interpreters.gpu_simulator.last_access import (

@@ -10,6 +10,7 @@ import numpy as np
 
 from mirage_mlir.decisions.copies import walks_rows
 from mirage_mlir.decisions.threads import (
+    COMPUTED_BYTES,
     MATRIX_THREADS,
     chain_threads,
     elementwise_threads,
@@ -34,9 +35,6 @@ from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge
-
-COMPUTED_BYTES = 4
-"""Of an element of f32."""
 
 
 class BlockThreads(LiveValues):

@@ -242,6 +242,7 @@ class _Stabilizer:
         largest = self._copy(operation.operands[0], operation.stage, shifted=False)
         axes = operation.axes
         if self._may_be_masked(exp):
+            # Where `KernelContext.is_half` holds for the kernel.
             half = all(each.element_type == "f16" for each in self.program.inputs)
             value = LEAST_OF_HALF if half else LEAST
             constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=value)

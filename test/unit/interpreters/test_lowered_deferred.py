@@ -1,10 +1,10 @@
 """Matmuls that start one iteration after their left operand is computed: results, and mutants."""
 
-from dataclasses import replace
 from math import prod
 
 import pytest
 from attention_cases import Heads, attention
+from few_multiprocessors import lower_for_few
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lowered_edits import NOT_FOUND, outcomes
@@ -14,8 +14,6 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.launch import launch_of
-from mirage_mlir.passes import graph_pass
-from mirage_mlir.targets.target import H200, Target
 
 
 def is_deferred(module: ModuleOp, stages: int | None = None) -> bool:
@@ -59,12 +57,7 @@ def test_across_blocks(keys: int) -> None:
 
 def test_persistent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The order goes on from one tile of a block to the next."""
-    few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
-
-    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
-        return few
-
-    monkeypatch.setattr(graph_pass, "settle_target", settled)
+    lower_for_few(monkeypatch)
     module = attention(Heads(4, 128, 250, 64, 128, 64))
     assert is_deferred(module)
     (launch,) = [each for op in check(module).walk() if (each := launch_of(op))]

@@ -1,11 +1,11 @@
 """Persistent kernels compute each tile of the grid once, and copy the next while they store one."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import prod
 
 import pytest
 from attention_cases import Heads, attention
+from few_multiprocessors import lower_for_few
 from kernel_kinds import clustered
 from lowered_kernels import check
 from lowering_cases import Linear, biased_linear, gated_mlp, matmul, total, transposed
@@ -15,19 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.launch import launch_of
-from mirage_mlir.passes import graph_pass
-from mirage_mlir.targets.target import H200, Target
-
-FEW = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
-"""So small that a kernel of some hundred rows has more tiles than the GPU has places for."""
 
 
 @pytest.fixture(autouse=True)
 def _few_multiprocessors(monkeypatch: pytest.MonkeyPatch):
-    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
-        return FEW
-
-    monkeypatch.setattr(graph_pass, "settle_target", settled)
+    lower_for_few(monkeypatch)
 
 
 DEEP = Linear(128, 192, 128, 64, 64, 32)

@@ -1,9 +1,9 @@
 """Loops that begin with another iteration in each block: results are those of the uGraph in f64."""
 
-from dataclasses import replace
 from math import prod
 
 import pytest
+from few_multiprocessors import lower_for_few
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lowered_kernels import check, graphs_of, schedule
@@ -14,8 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.launch import launch_of
 from mirage_mlir.dialects.nvvm_hopper import CpAsyncBulkTensorLoadOp
-from mirage_mlir.passes import graph_pass
-from mirage_mlir.targets.target import H200, Target
 
 
 def stagger_of(module: ModuleOp, target: str) -> int:
@@ -72,12 +70,7 @@ def test_clusters(stages: int, kind: str) -> None:
 
 def test_persistent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each tile of a block has a first iteration of its own."""
-    few = replace(H200, sm_count=3, sm_count_in_clusters=2, shared_memory_per_sm=8 << 10)
-
-    def settled(module: ModuleOp, asked: str | None, by: str) -> Target:
-        return few
-
-    monkeypatch.setattr(graph_pass, "settle_target", settled)
+    lower_for_few(monkeypatch)
     module = out_in_linear(Linear(64, 184, 280, 64, 32, 64))
     assert stagger_of(module, "H200") > 0
     (launch,) = [each for op in check(module).walk() if (each := launch_of(op))]
