@@ -143,11 +143,15 @@ def read_blocks(
 
 
 def combined(ctx: KernelContext, parts: list[list[SSAValue]], kind: str) -> list[SSAValue]:
-    """The elementwise sum, or maximum, of the parts."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = [combine(ctx, a, b, kind) for a, b in zip(total, part, strict=True)]
-    return total
+    """The elementwise sum, or maximum, of the parts, pairwise: few additions wait for others."""
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        odd = parts[-1:] if len(parts) % 2 else []
+        parts = [
+            *([combine(ctx, a, b, kind) for a, b in zip(*pair, strict=True)] for pair in pairs),
+            *odd,
+        ]
+    return parts[0]
 
 
 def weighed(

@@ -26,6 +26,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.codegen.access import (
     as_f32,
     combine,
+    combined,
     fetch,
     read_global,
     read_shared,
@@ -38,6 +39,9 @@ from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, sca
 
 NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """The neutral element of a sum and of a maximum."""
+
+CHAINS = 4
+"""Sums of a thread's elements under way at once: one addition waits four cycles for another."""
 
 
 def kind_of(op: Reduction) -> str:
@@ -77,11 +81,20 @@ def fold(
     kind: str,
 ) -> dict[Position, SSAValue]:
     """Reduce a thread's own elements over rows, columns or both; keys are the kept coordinates."""
-    folded: dict[Position, SSAValue] = {}
+    elements: dict[Position, list[SSAValue]] = {}
     for (row, column), value in zip(layout.offsets, slots, strict=True):
         kept = (0 if sides[0] else row, 0 if sides[1] else column)
-        folded[kept] = add_in(ctx, folded[kept], value, kind) if kept in folded else value
-    return folded
+        elements.setdefault(kept, []).append(value)
+    chains = max(1, CHAINS // len(elements))
+    return {kept: fold_one(ctx, each, chains, kind) for kept, each in elements.items()}
+
+
+def fold_one(ctx: KernelContext, values: list[SSAValue], chains: int, kind: str) -> SSAValue:
+    """The sum, or the maximum, of `values`, in `chains` that do not wait for each other."""
+    totals = values[:chains]
+    for number, value in enumerate(values[chains:]):
+        totals[number % chains] = add_in(ctx, totals[number % chains], value, kind)
+    return combined(ctx, [[total] for total in totals], kind)[0]
 
 
 def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
