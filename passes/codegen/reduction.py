@@ -41,7 +41,12 @@ NEUTRAL = {"sum": 0.0, "max": float("-inf")}
 """The neutral element of a sum and of a maximum."""
 
 CHAINS = 4
-"""Sums of a thread's elements under way at once: one addition waits four cycles for another."""
+"""
+Sums of a thread's elements under way at once, where all go into one: an addition waits four cycles
+for another. On an H200 RMSNorm of 1,024 rows of f32 and a gradient of it took 0.96 of the time of
+one chain each. Rows of attention are two in a thread anyway; with two chains for each, 64 rows by
+256 keys in one warpgroup took 1.08.
+"""
 
 
 def kind_of(op: Reduction) -> str:
@@ -81,20 +86,17 @@ def fold(
     kind: str,
 ) -> dict[Position, SSAValue]:
     """Reduce a thread's own elements over rows, columns or both; keys are the kept coordinates."""
-    elements: dict[Position, list[SSAValue]] = {}
-    for (row, column), value in zip(layout.offsets, slots, strict=True):
-        kept = (0 if sides[0] else row, 0 if sides[1] else column)
-        elements.setdefault(kept, []).append(value)
-    chains = max(1, CHAINS // len(elements))
-    return {kept: fold_one(ctx, each, chains, kind) for kept, each in elements.items()}
-
-
-def fold_one(ctx: KernelContext, values: list[SSAValue], chains: int, kind: str) -> SSAValue:
-    """The sum, or the maximum, of `values`, in `chains` that do not wait for each other."""
-    totals = values[:chains]
-    for number, value in enumerate(values[chains:]):
-        totals[number % chains] = add_in(ctx, totals[number % chains], value, kind)
-    return combined(ctx, [[total] for total in totals], kind)[0]
+    kept = [(0 if sides[0] else row, 0 if sides[1] else column) for row, column in layout.offsets]
+    chains = CHAINS if len({*kept}) == 1 else 1
+    totals: dict[Position, list[SSAValue]] = {place: [] for place in kept}
+    for number, (place, value) in enumerate(zip(kept, slots, strict=True)):
+        own, chain = totals[place], number % chains
+        own[chain : chain + 1] = [
+            add_in(ctx, own[chain], value, kind) if chain < len(own) else value
+        ]
+    return {
+        place: combined(ctx, [[each] for each in own], kind)[0] for place, own in totals.items()
+    }
 
 
 def add_in(ctx: KernelContext, total: SSAValue, value: SSAValue, kind: str) -> SSAValue:
