@@ -60,6 +60,7 @@ class Timed:
             "kernels": self.search.kernels,
             "modelled": self.search.modelled * 1e6,
             "microseconds": taken,
+            "compared": self.compared,
             "error": None if self.reading is None else self.reading.error,
             "problem": self.problem,
         }

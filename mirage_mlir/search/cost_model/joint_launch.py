@@ -4,10 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
+import numpy as np
+
 from mirage_mlir.decisions.schedule import MIN_PIPELINE_STAGES, RESERVED_BYTES
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
-from mirage_mlir.search.cost_model.terms import DRAM, EXPOSED, L2, MAIN
+from mirage_mlir.search.cost_model.terms import (
+    COMPUTING,
+    DRAM,
+    EXPOSED,
+    L2,
+    MAIN,
+    PER_MULTIPROCESSOR,
+)
 from mirage_mlir.targets.target import Target
 
 ANOTHER_KERNEL = 0.02e-6
@@ -29,24 +38,47 @@ class KernelTime:
         alone: the time of the kernel if it runs alone.
         shared: that part of it in which it has what others want, too: device memory, L2, or the
             multiprocessors on which it has blocks.
+        moved: what its bytes take at the rates of device memory and of L2.
+        work: for how long one block keeps a multiprocessor busy, at least.
         blocks: of its grid.
+        places: multiprocessors that can hold its blocks.
         side_by_side: the most blocks of it that a multiprocessor has room for at a time.
     """
 
     alone: float
     shared: float
+    moved: float
+    work: float
     blocks: int
+    places: int
     side_by_side: int
+
+    @property
+    def waits(self) -> float:
+        """The part of the time in which nothing is at its limit: its launch, the last iteration."""
+        busy = ceil(self.blocks / self.places) * self.work
+        return max(0.0, self.alone - max(self.moved, busy))
 
 
 def time_of(graph: BlockGraph, target: Target) -> KernelTime:
     """The time of a found graph, as others of its launch see it."""
     time, blocks = graph.model.time, prod(graph.blocks)
+    _, cluster, _ = common_of(graph, target)
+    places = target.sm_count_in_clusters if cluster > 2 else target.sm_count
     main = time.phases[MAIN] + time.phases[EXPOSED]
     # The part of all multiprocessors that have something to do.
     filled = blocks / (ceil(blocks / target.sm_count) * target.sm_count)
-    shared = max(time.units[DRAM], time.units[L2], filled * main)
-    return KernelTime(graph.seconds, min(main, shared), blocks, _most_side_by_side(graph, target))
+    moved = max(time.units[DRAM], time.units[L2])
+    busy = max(time.units.get(unit, 0.0) for unit in (PER_MULTIPROCESSOR, *COMPUTING))
+    return KernelTime(
+        alone=graph.seconds,
+        shared=min(main, max(moved, filled * main)),
+        moved=moved,
+        work=busy / ceil(blocks / places),
+        blocks=blocks,
+        places=places,
+        side_by_side=_most_side_by_side(graph, target),
+    )
 
 
 def _most_side_by_side(graph: BlockGraph, target: Target) -> int:
@@ -79,11 +111,25 @@ def seconds_together(times: Sequence[KernelTime], target: Target) -> float:
     of one kernel pass while blocks of others work. Blocks that have to wait for room begin anew,
     beside the others of their multiprocessor; the largest block says for how many there is room.
     """
+    waits = max(time.waits for time in times)
     apart = max(time.alone - time.shared for time in times)
     side_by_side = min(time.side_by_side for time in times)
     rounds = ceil(sum(time.blocks for time in times) / (side_by_side * target.sm_count))
     again = BEGINNING_ANEW * (rounds - 1) * apart / side_by_side if len(times) > 1 else 0.0
-    together = sum(time.shared for time in times) + apart + again
+    moved = sum(time.moved for time in times)
+    together = max(moved, _busiest(times)) + waits + again
     slowest = max(time.alone for time in times)
     further = ANOTHER_KERNEL * (len(times) - 1)
     return min(max(together, slowest) + further, sum(time.alone for time in times))
+
+
+def _busiest(times: Sequence[KernelTime]) -> float:
+    """The seconds of work of the busiest multiprocessor, which get blocks in turn."""
+    places = min(time.places for time in times)
+    work, start = np.zeros(places), 0
+    for time in times:
+        rounds, rest = divmod(time.blocks, places)
+        work += rounds * time.work
+        work[(start + np.arange(rest)) % places] += time.work
+        start += time.blocks
+    return float(work.max())

@@ -1,6 +1,7 @@
 """The modelled time of kernels that share a launch."""
 
 from dataclasses import replace
+from math import ceil, isclose
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,35 +22,54 @@ H200 = target_named("H200")
 def times(draw: st.DrawFn) -> KernelTime:
     alone, side_by_side = draw(st.floats(0.5, 50)), draw(st.integers(1, 8))
     shared = draw(st.floats(0, 1)) * alone
-    blocks = draw(st.integers(1, 5000))
-    return KernelTime(alone * MICROSECOND, shared * MICROSECOND, blocks, side_by_side)
+    moved = draw(st.floats(0, 1)) * shared
+    blocks, places = draw(st.integers(1, 5000)), draw(st.sampled_from([120, 132]))
+    work = draw(st.floats(0, 1)) * alone / ceil(blocks / places)
+    microseconds = (each * MICROSECOND for each in (alone, shared, moved, work))
+    return KernelTime(*microseconds, blocks, places, side_by_side)
 
 
 @given(st.lists(times(), min_size=1, max_size=5))
 def test_between_the_slowest_and_all(kernels: list[KernelTime]) -> None:
     together, rounding = seconds_together(kernels, H200), 1e-12
     assert together >= max(time.alone for time in kernels) - rounding
-    assert together >= sum(time.shared for time in kernels) - rounding
+    assert together >= sum(time.moved for time in kernels) - rounding
     assert together <= sum(time.alone for time in kernels) + rounding
 
 
 @given(times())
 def test_one_kernel(time: KernelTime) -> None:
-    assert seconds_together([time], H200) == time.alone
+    assert isclose(seconds_together([time], H200), time.alone)
 
 
-def test_what_is_shared_adds_up() -> None:
+def kernel(alone: float, moved: float, work: float, blocks: int, **others: int) -> KernelTime:
+    """Times in microseconds; room for two blocks on each of 132 multiprocessors."""
+    shared = max(moved, work * blocks / 132)
+    times = (each * MICROSECOND for each in (alone, shared, moved, work))
+    return KernelTime(*times, blocks, others.get("places", 132), others.get("side_by_side", 2))
+
+
+def test_bytes_add_up() -> None:
     """Two kernels at the rate of device memory gain a launch; two small ones nearly all."""
-    large = KernelTime(10 * MICROSECOND, 9 * MICROSECOND, 132, 2)
+    large = kernel(10, 9, 8, 132)
     together = seconds_together([large, large], H200)
-    assert abs(together - 19 * MICROSECOND - ANOTHER_KERNEL) < 1e-12
-    small = KernelTime(3 * MICROSECOND, 0.1 * MICROSECOND, 16, 2)
+    assert isclose(together, 19 * MICROSECOND + ANOTHER_KERNEL)
+    small = kernel(3, 0.1, 2, 16)
     assert seconds_together([small, small], H200) < 3.2 * MICROSECOND
+
+
+def test_the_busiest_multiprocessor() -> None:
+    """Blocks of two kernels wait for each other only where a multiprocessor has both."""
+    kernels = [kernel(5, 2, 4, 66)] * 2
+    assert isclose(seconds_together(kernels, H200), 5 * MICROSECOND + ANOTHER_KERNEL)
+    # Large clusters reach fewer of them.
+    in_clusters = [kernel(5, 2, 4, 66, places=120)] * 2
+    assert isclose(seconds_together(in_clusters, H200), 9 * MICROSECOND + ANOTHER_KERNEL)
 
 
 def test_blocks_that_wait_for_room() -> None:
     """Where the blocks of two kernels do not fit side by side, some begin behind others."""
-    fits = [KernelTime(10 * MICROSECOND, 9.5 * MICROSECOND, 66, 2)] * 4
+    fits = [kernel(10, 3, 4, 66)] * 4
     one_more = [*fits[1:], replace(fits[0], blocks=67)]
     assert seconds_together(fits, H200) < seconds_together(one_more, H200)
     one_at_a_time = [*one_more[1:], replace(one_more[0], side_by_side=1)]
