@@ -87,13 +87,11 @@ PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
 said of loops with tensor copies is read off 260 kernels of 17 programs with matmuls on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
 
-ROW_BARRIER, ROW_BARRIER_PER_BLOCK = 0.3e-6, 0.12e-6
-"""The same for a cluster without a loop, whose blocks start together and load as much: fitted to
-softmax and RMSNorm of 512 rows of 65,536 on an H100, f16 and f32, in clusters of four (58 to 117
-us) and of eight (64 to 126): off by 4 % but for softmax of f16, which takes 20 to 40 % more. Not
-fitted again since blocks deliver their sums: on an H200 clusters of eight then took as long as of
-four (39 us for RMSNorm in f16, 72 to 75 in f32), and what is first was 1.11 of the fastest, at
-most."""
+ROW_BARRIER, ROW_BARRIER_PER_BLOCK = 0.05e-6, 0.075e-6
+"""The same for a cluster without a loop, whose blocks start together, load as much, and deliver
+their sums: read off RMSNorm and softmax of 512 rows of 65,536 and 65,537 on an H200, f16 and f32,
+in clusters of four (39 to 91 us) and of eight (40 to 101): RMSNorm is off by 5 %, and of each
+program the first is the fastest."""
 
 WORKSPACE_BARRIER = 1.5e-6
 """Seconds that blocks take to leave parts of a sum in device memory and to count themselves, and
