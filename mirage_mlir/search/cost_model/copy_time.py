@@ -5,6 +5,7 @@ import numpy as np
 from mirage_mlir.decisions.schedule import MAX_SIDE_BY_SIDE
 from mirage_mlir.search.cost_model.fitted import (
     AGAIN,
+    APART_RATE,
     COPY_BOX,
     COPY_ITERATION,
     CROWDED,
@@ -23,6 +24,7 @@ from mirage_mlir.search.cost_model.fitted import (
     UNEVEN,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import Mask
 from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.cost_model.terms import (
     DRAM,
@@ -85,11 +87,17 @@ class CopyTime(WorkCount):
         staggered = self._is_staggered()
         together = np.where(staggered, self._scattered(at_once) * together, together)
         repeated = np.where(staggered, SCATTERED_AGAIN * again, repeated)
+        in_clusters = (self.tiling.mesh.shares > 1) & self._clustered()
+        repeated = repeated + np.where(in_clusters, self.apart / APART_RATE, 0.0)
         self.terms.note(
             self.terms.tensor_copies, {DRAM: together, L2: repeated, PER_MULTIPROCESSOR: alone}
         )
         from_memory = (together**NEITHER + (each * first / rate) ** NEITHER) ** (1 / NEITHER)
         return np.maximum(from_memory + repeated, alone)
+
+    def _clustered(self) -> Mask:
+        """Where the blocks that share a loop fit in a cluster."""
+        return self.tiling.mesh.shares <= self.tiling.target.cluster_max
 
     def _scattered(self, at_once: Array) -> Array:
         """How much longer device memory takes where each block reads along lines of its own."""

@@ -141,6 +141,14 @@ AGAIN = 0.6
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
 memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
 
+APART_RATE, MOST_APART = 1.5e13, 2.0
+"""Bytes a second that blocks of other clusters read again, on top of that, and how often they count
+at most. Blocks that follow each other share a multiprocessor's neighbours and its part of L2, but
+clusters are dealt out to other parts of the chip. On an H200, of 36 matmuls of 32 to 256 rows whose
+clusters of two add up sums, those in which two blocks read the same weights took 1.3 to 3 us longer
+than without this, for 34 and 50 MB, and two with four such blocks 4 and 5 us; where the two are
+eight clusters apart, on the same part of the chip, they took 0.8 us less."""
+
 SCATTERED, SCATTERED_AGAIN = 0.03, 0.15
 """For loops that begin with different iterations, whose blocks read along lines of their own: how
 much longer device memory takes with one block on each multiprocessor (a part of it with two and

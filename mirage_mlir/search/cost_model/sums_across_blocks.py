@@ -14,7 +14,6 @@ from mirage_mlir.search.cost_model.fitted import (
     WORKSPACE_BARRIER,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
-from mirage_mlir.search.cost_model.live_values import Mask
 
 
 class SumsAcrossBlocks(ComputeTime):
@@ -25,10 +24,6 @@ class SumsAcrossBlocks(ComputeTime):
         target, shares = self.tiling.target, self.tiling.mesh.shares
         large = (shares > 2) & self._clustered()
         return np.where(large, target.sm_count_in_clusters, target.sm_count)
-
-    def _clustered(self) -> Mask:
-        """Where the blocks that share a loop fit in a cluster."""
-        return self.tiling.mesh.shares <= self.tiling.target.cluster_max
 
     def _exchange_seconds(self, waves: Array) -> Array:
         """The seconds to add up the partial sums of the blocks that share a loop."""

@@ -15,6 +15,7 @@ from mirage_mlir.search.cost_model.fitted import (
     LEAST_PIECE,
     LINE,
     LINE_SHARE,
+    MOST_APART,
     ODD_PIECE,
     PIECE_WORK,
     PIPELINE_READ_AGAIN,
@@ -78,6 +79,8 @@ class WorkCount:
         """Bytes that a block asks for before it waits, the loop's aside."""
         self.own_lines = zero
         """Bytes of an iteration that a block reads along lines that no other block reads."""
+        self.apart = zero
+        """Bytes of the whole kernel that blocks far from each other read again, in its loop."""
         self.reads = ElementReads(self.resources)
 
     def count(self) -> None:
@@ -139,10 +142,10 @@ class WorkCount:
         waste = tiling.once(("waste", tensor.node), lambda: _waste(run) * self._later(tensor, run))
         traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
-        again: Array | float = 0.0
+        missed: Array | float = 0.0
         if whole > KEPT_IN_L2 * target.l2_bytes:
-            again = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
-        self.dram = self.dram + (whole + again * np.maximum(traffic - whole, 0.0)) * waste
+            missed = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
+        self.dram = self.dram + (whole + missed * np.maximum(traffic - whole, 0.0)) * waste
         if not self.resources.in_shared(value):
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
             traffic = np.minimum(traffic, whole * target.sm_count)
@@ -162,6 +165,8 @@ class WorkCount:
         # Both pieces that a shifted one is a part of come through L1, which is the same memory.
         work.shared = work.shared + np.where(shifted, 3.0, 1.0) * tile * iterations
         if tiling.in_loop(value):
+            again = np.clip(traffic / whole - 1, 0.0, MOST_APART)
+            self.apart = self.apart + again * whole * waste
             self.own_lines = self.own_lines + np.where(self._walks_own_lines(tensor), tile, 0.0)
         else:
             self.asked_at_once = self.asked_at_once + tile
