@@ -6,7 +6,7 @@ The number of buffers, and who fills them, is decided by the functions that the 
 takes the largest that they may become.
 """
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from mirage_mlir.search.cost_model.tile_bytes import (
     RUN,
     VECTOR,
     BlockedTile,
+    Boxed,
     blocked_tile,
     boxed_tile,
     contiguous,
@@ -74,8 +75,10 @@ class BlockBuffers(BlockThreads):
         """Registers of a thread for tiles of the next iteration, which are shifted into place."""
         self.realigned_bytes = self._realigned_bytes()
         """Bytes of an iteration that threads shift into place."""
-        self.boxes = self._boxes()
+        self.boxes = self._of_boxes(lambda boxed: boxed.boxes)
         """Copies that they start in each iteration."""
+        self.box_lines = self._of_boxes(lambda boxed: boxed.lines)
+        """Lines of the boxes of these copies."""
         self.staged = self._staged_bytes()
         """One buffer of each tile that the loop loads."""
         self.held = self._held_bytes() + self._made_bytes(self._kept_stages())
@@ -118,9 +121,10 @@ class BlockBuffers(BlockThreads):
         # Where producers give registers away one block takes all of them.
         return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
 
-    def _boxes(self) -> Array:
+    def _of_boxes(self, number: Callable[[Boxed], Array]) -> Array:
         loads = self._loads() if self.pipelined.any() else []
-        return sum((boxed_tile(self.tiling, v, t).boxes for v, t in loads), start=self.tiling.zero)
+        numbers = (number(boxed_tile(self.tiling, value, tensor)) for value, tensor in loads)
+        return sum(numbers, start=self.tiling.zero)
 
     def windowed(self, value: int, tensor: Input) -> Mask:
         """Whether threads copy the aligned pieces in which a tile lies, if they copy it."""

@@ -8,6 +8,7 @@ from mirage_mlir.search.cost_model.fitted import (
     APART_RATE,
     COPY_BOX,
     COPY_ITERATION,
+    COPY_LINE,
     CROWDED,
     EARLY_BYTES,
     EARLY_START,
@@ -82,6 +83,8 @@ class CopyTime(WorkCount):
         l2_rate = np.minimum(target.tma_l2_bandwidth_per_sm, answered)
         first = np.minimum(self.dram, self.l2)
         alone = np.maximum(each * first / rate, each * self.l2 / l2_rate)
+        lines = most * self.tiling.mesh.iterations * self.resources.box_lines
+        alone = np.maximum(alone, lines * COPY_LINE)
         again = (self.l2 - first) / (target.tma_l2_bandwidth_per_sm * target.sm_count)
         together, repeated = self.dram / target.tma_bandwidth, AGAIN * again
         staggered = self._is_staggered()

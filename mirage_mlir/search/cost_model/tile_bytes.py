@@ -41,6 +41,8 @@ class Boxed(NamedTuple):
     """Where they can."""
     boxes: Array
     """How many boxes it is."""
+    lines: Array
+    """Lines of these boxes together."""
 
 
 def contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
@@ -139,10 +141,11 @@ def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     single = (rows == 1) & (columns <= MAX_BOX)
     swizzle = np.where(single, 0, swizzle)
     boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
+    lines = np.where(single | (swizzle == 0), rows, rows * line / np.maximum(swizzle, 1))
     worth = is_worth_boxes(boxes, rows * line / boxes)
     # Panels start at whole swizzles of eight lines.
     rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
     alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
     fits = (line % VECTOR == 0) & (contiguous(tiling, tensor).vector == VECTOR)
     stored = np.ceil(rows * line / alignment) * alignment
-    return Boxed(stored, fits & worth, boxes)
+    return Boxed(stored, fits & worth, boxes, lines)
