@@ -55,7 +55,9 @@ def choose_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:
         threads = threads_of_chains(graph, target)
         if threads is not None:
             return threads
-        return int(matrix_threads([matmul_sizes(op)[:2] for op in matmuls]))
+        halves = all(has_half_operands(op) for op in matmuls)
+        sides = [matmul_sizes(op)[:2] for op in matmuls]
+        return int(matrix_threads(sides, grouped=target.has_wgmma and halves))
     largest = max(
         prod(threadblock.shape_of(value))
         for op in graph.body.block.ops

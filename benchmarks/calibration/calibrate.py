@@ -4,8 +4,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -271,6 +272,15 @@ def write(folder: Path, device: str, target: str, rows: Sequence[Row]) -> None:
     environment = gpu.environment(torch)
     place = folder / gpu.machine_name(torch)
     place.mkdir(parents=True, exist_ok=True)
+    path = place / f"{str(environment['date'])[:10]}-calibration.json"
+    write_whole(path, result(environment, device, target, rows))
+    print(f"written to {path}")
+
+
+def result(
+    environment: Mapping[str, object], device: str, target: str, rows: Sequence[Row]
+) -> bytes:
+    """What is written: JSON, in which the set of a target's features is a sorted list."""
     content = {
         "environment": environment,
         "command": sys.argv[1:],
@@ -279,6 +289,9 @@ def write(folder: Path, device: str, target: str, rows: Sequence[Row]) -> None:
         "correlation": numbers(rows),
         "rows": [asdict(row) for row in rows],
     }
-    path = place / f"{str(environment['date'])[:10]}-calibration.json"
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
-    print(f"written to {path}")
+    written = json.dumps(content, indent=1, default=_features)
+    return f"{written}\n".encode()
+
+
+def _features(features: Iterable[Enum]) -> list[str]:
+    return sorted(str(feature.value) for feature in features)

@@ -10,6 +10,7 @@ from mirage_mlir.decisions.wgmma import (
     GROUP_COUNTS,
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
+    MAX_SUMS,
     WGMMA_ROWS,
 )
 from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_ROWS
@@ -100,17 +101,26 @@ def _shared_out(elements: Array, each: int) -> Array:
     return np.clip(threads, MIN_THREADS, MAX_THREADS)
 
 
-def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]]) -> Array:
+def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]], *, grouped: bool) -> Array:
     """
-    The threads of a block whose matmuls are in no chain, by the rows and columns of each matmul.
+    The threads of a block whose matmuls are in no chain.
+
+    A second warpgroup takes other rows: a single matmul of no more than one has is left to one.
+
+    Args:
+        matmuls: the rows and columns of each.
+        grouped: whether warpgroups can compute matmuls of their elements.
     """
-    accumulators = np.float64(0)
+    accumulators, most = np.float64(0), np.float64(0)
     for rows, columns in matmuls:
+        most = np.maximum(most, rows)
         fragments = np.ceil(np.asarray(rows) / MMA_ROWS) * np.ceil(
             np.asarray(columns) / MMA_COLUMNS
         )
         accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
-    many = accumulators > ACCUMULATORS_PER_THREAD * MATRIX_THREADS
+    alone = (grouped and len(matmuls) == 1) & (most <= WGMMA_ROWS)
+    allowed = np.where(alone, MAX_SUMS, ACCUMULATORS_PER_THREAD)
+    many = accumulators > allowed * MATRIX_THREADS
     return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
 
 

@@ -1,9 +1,10 @@
 """Rank correlation, and what is computed from timed kernels."""
 
+import json
 import math
 
 import pytest
-from calibration.calibrate import Row, line, numbers, right
+from calibration.calibrate import Row, line, numbers, result, right
 from calibration.ranks import mean_error, ranks, regret, spearman
 
 
@@ -44,3 +45,11 @@ def test_a_line() -> None:
     assert "3 of   3" in text
     assert "rho  0.50" in text
     assert "1 of 2 timed" in line("f", [row(1, 2), row(2, None)])
+
+
+def test_a_result() -> None:
+    """It has the target's constants, features among them, and is read as it was written."""
+    written = json.loads(result({"date": "2026"}, "gpu", "H200", [row(2, 3), row(3, 4)]))
+    assert written["target"]["name"] == "H200"
+    assert "wgmma" in str(written["target"]["features"])
+    assert [each["measured"] for each in written["rows"]] == [3, 4]

@@ -83,7 +83,9 @@ class BlockThreads(LiveValues):
                 self._loaded_item(),
                 self.tiling.target,
             )
-        threads = matrix_threads([self._sides(edge)[:2] for edge in matmuls])
+        halves = self.tiling.program.operand_type != "f32"
+        sides = [self._sides(edge)[:2] for edge in matmuls]
+        threads = matrix_threads(sides, grouped=self.tiling.target.has_wgmma and halves)
         if sum(1 + len(chain.others) for chain in self.chains) < len(matmuls):
             return threads
         chained = self._chain_threads()
