@@ -1,13 +1,12 @@
 """The `select-copies` pass."""
 
 from dataclasses import dataclass
-from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.copies import NARROWEST_COPY
-from mirage_mlir.decisions.multicast import LoopTile, choose_cluster, sharing_blocks
+from mirage_mlir.decisions.multicast import sharing_blocks
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import i64_attr
@@ -25,10 +24,8 @@ from mirage_mlir.passes.analysis.tensor_loads import boxes_of, partial_copies
 from mirage_mlir.passes.analysis.tile_attributes import (
     cut_axes,
     item_bytes,
-    matmul_sizes,
     summed_axes,
     tensor_bytes,
-    uses_wgmma,
 )
 from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
@@ -62,7 +59,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
         else:
             op.copy = StringAttr(copy_of_threads(op))
     if pipelined:
-        form_clusters(graph, staged, target)
+        share_loads(graph, staged)
     select_eviction_priorities(graph, target)
 
 
@@ -107,43 +104,14 @@ def select_eviction_priorities(graph: kernel.GraphDefinedOp, target: Target) -> 
             op.eviction_priority = StringAttr(EVICT_LAST)
 
 
-def form_clusters(
-    graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
-) -> None:
-    """Multicast the loop's tiles in the graph's clusters, or in new ones where that is faster."""
-    if summed_axes(graph):
+def share_loads(graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp]) -> None:
+    """Mark the `loads` that the blocks of a cluster share, where these do not share a sum."""
+    if graph.cluster is None or summed_axes(graph):
         return
-    chosen = graph.cluster is None
-    if chosen and (sizes := found_clusters(graph, loads, target)):
-        graph.cluster = DenseArrayBase.from_list(i64, sizes)
-    if not share_loads(graph, loads) and chosen:
-        graph.cluster = None
-
-
-def found_clusters(
-    graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp], target: Target
-) -> tuple[int, ...]:
-    """Blocks of a cluster along each axis of the grid where clusters are faster, else nothing."""
-    matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
-    if not matmuls or not all(map(uses_wgmma, matmuls)):
-        return ()
-    tiles = [
-        LoopTile(prod(threadblock.shape_of(op.result)) * item_bytes(op.result), cut_axes(op))
-        for op in loads
-    ]
-    operations = sum(2.0 * prod(matmul_sizes(op)) for op in matmuls)
-    return choose_cluster(graph.grid_sizes, tiles, operations, target)
-
-
-def share_loads(graph: kernel.GraphDefinedOp, loads: list[threadblock.LoadOp]) -> bool:
-    """Mark the `loads` that the blocks of a cluster share; whether there are any."""
-    found = False
     for op in loads:
         parts = sharing_blocks(graph.cluster_sizes, cut_axes(op))
         if parts > 1 and may_be_shared(op, parts):
             op.multicast = i64_attr(parts)
-            found = True
-    return found
 
 
 def may_be_shared(op: threadblock.LoadOp, parts: int) -> bool:
@@ -180,8 +148,8 @@ class SelectCopiesPass(GraphPass):
     without `copy` is read in place: its tile is read once, and by no MMA.
 
     Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such
-    blocks each copies a part of the tile to all of them (`multicast = 2`). The graph has clusters
-    already, `cluster [2, 1]`, or gets them here because its copies take longer than its matmuls.
+    blocks, which a graph has if it says so (`cluster [2, 1]`), each copies a part of the tile to
+    all of them (`multicast = 2`).
 
     `eviction_priority` tells L2 to keep tiles that all blocks read, and to evict first those that
     only one block reads. In kernels that move more bytes than L2 holds, tiles read in place are

@@ -2,11 +2,10 @@
 Decides which tiles the blocks of a cluster load together: each copies a part of the tile to all
 (multicast).
 
-Multicast seldom pays. On an H200, of matmuls with 256 to 4096 rows most took as long with clusters
-of two as without, or 1 to 4 % longer; with clusters of four up to twice as long, as blocks wait for
-each other. Blocks whose numbers follow each other are neighbours on the chip anyway, and what they
-load together is fetched once: four matmuls of 128 to 512 rows whose neighbours have the same
-weights took 2 to 11 % longer with multicast.
+The search has no clusters for it: multicast does not pay. On an H200 eight of nine matmuls of 128
+to 4096 rows with clusters of two took 2 to 11 % longer so, one 4 % less; with clusters of four up
+to twice as long, as blocks wait for each other. Blocks whose numbers follow each other are
+neighbours on the chip, and what they load together is fetched once anyway.
 
 The hardware numbers the blocks of a cluster with the first axis fastest. Blocks load the same tile
 if they differ only along axes of the grid that do not cut it.
@@ -17,7 +16,6 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mirage_mlir.layouts.layout import SWIZZLED_LINES
-from mirage_mlir.targets.target import Target
 from mirage_mlir.targets.tensor_map import (
     MAX_BOXES,
     SHARED_ALIGNMENT,
@@ -25,58 +23,6 @@ from mirage_mlir.targets.tensor_map import (
     TensorMap,
     box_starts,
 )
-
-PAIR = 2
-
-SHARED_PART = 2 / 3
-"""Of the bytes of an iteration, at least, that two blocks load of the same tensor."""
-
-FEWEST_READERS, MOST_READERS = 4, 8
-"""Blocks that load the same tile. Of fewer, or of more, which find it in L2, none was faster."""
-
-
-@dataclass(frozen=True)
-class LoopTile:
-    """
-    A tile that a block loads in each iteration.
-
-    Args:
-        size: bytes.
-        cut: the axes of the grid that say which tile it is.
-    """
-
-    size: int
-    cut: tuple[int, ...]
-
-
-def choose_cluster(
-    grid: Sequence[int], tiles: Sequence[LoopTile], operations: float, target: Target
-) -> tuple[int, ...]:
-    """
-    The blocks of a cluster along each axis of the grid; none where multicast would cost time.
-
-    A cluster pays where all blocks run at once, copies take longer than matmuls, and a few blocks
-    that are no neighbours, as they differ along another axis than the first, load most of the same
-    bytes.
-
-    Args:
-        grid: blocks along each axis.
-        tiles: of one iteration.
-        operations: floating-point ones of a block's matmuls in one iteration.
-        target: the GPU.
-    """
-    if prod(grid) > target.sm_count or not target.has_multicast:
-        return ()
-    total = sum(tile.size for tile in tiles)
-    copying = total / target.tma_l2_bandwidth_per_sm
-    if copying <= operations * target.sm_count / target.wgmma_throughput:
-        return ()
-    for axis, readers in enumerate(grid):
-        shared = sum(tile.size for tile in tiles if axis not in tile.cut)
-        few = axis > 0 and FEWEST_READERS <= readers <= MOST_READERS and readers % PAIR == 0
-        if few and shared >= SHARED_PART * total:
-            return tuple(PAIR if each == axis else 1 for each in range(len(grid)))
-    return ()
 
 
 def strides_of(sizes: Sequence[int]) -> tuple[int, ...]:

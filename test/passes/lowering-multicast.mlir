@@ -47,16 +47,11 @@ func.func @linear(%x: tensor<128x512xf16>, %w: tensor<512x128xf16>) -> tensor<12
   func.return %o : tensor<128x128xf16>
 }
 
-// Four blocks read the same columns, and copies take longer than matmuls: two of them share.
-// SCHEDULE-LABEL: func.func @chosen
-// SCHEDULE:         grid [32, 4] cluster [1, 2] loop [64]
-// SCHEDULE:         threadblock.load %wa
-// SCHEDULE-SAME:    multicast = 2 : i64
-// NVVM-LABEL: llvm.func @chosen_kernel_0
-// NVVM-SAME:    nvvm.cluster_dim = array<i32: 1, 2, 1>
-// ALONE-LABEL: llvm.func @chosen_kernel_0
-// ALONE-NOT:     cluster
-func.func @chosen(%x: tensor<256x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<256x4096xf32> {
+// Four blocks read the same columns: without a cluster each fetches its own.
+// SCHEDULE-LABEL: func.func @alone
+// SCHEDULE:         grid [32, 4] loop [64]
+// SCHEDULE-NOT:     multicast
+func.func @alone(%x: tensor<256x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<256x4096xf32> {
   %o = kernel.graph_defined ins(%x, %w) grid [32, 4] loop [64] {
   ^bb0(%xa: tensor<256x4096xf16>, %wa: tensor<4096x4096xf16>):
     %xt = threadblock.load %xa grid_map [_, 0] loop_map [1] : (tensor<256x4096xf16>) -> !threadblock.tile<64x64xf16>
@@ -66,20 +61,4 @@ func.func @chosen(%x: tensor<256x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor
     threadblock.store %a grid_map [1, 0] : !threadblock.tile<64x128xf32>
   } : (tensor<256x4096xf16>, tensor<4096x4096xf16>) -> tensor<256x4096xf32>
   func.return %o : tensor<256x4096xf32>
-}
-
-// As many columns as rows: matmuls take as long as copies, and nobody waits for another.
-// SCHEDULE-LABEL: func.func @alone
-// SCHEDULE:         grid [32, 4] loop [64]
-// SCHEDULE-NOT:     multicast
-func.func @alone(%x: tensor<512x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<512x4096xf32> {
-  %o = kernel.graph_defined ins(%x, %w) grid [32, 4] loop [64] {
-  ^bb0(%xa: tensor<512x4096xf16>, %wa: tensor<4096x4096xf16>):
-    %xt = threadblock.load %xa grid_map [_, 0] loop_map [1] : (tensor<512x4096xf16>) -> !threadblock.tile<128x64xf16>
-    %wt = threadblock.load %wa grid_map [1, _] loop_map [0] : (tensor<4096x4096xf16>) -> !threadblock.tile<64x128xf16>
-    %p = threadblock.matmul %xt, %wt : (!threadblock.tile<128x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<128x128xf32>
-    %a = threadblock.accumulate %p : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf32>
-    threadblock.store %a grid_map [1, 0] : !threadblock.tile<128x128xf32>
-  } : (tensor<512x4096xf16>, tensor<4096x4096xf16>) -> tensor<512x4096xf32>
-  func.return %o : tensor<512x4096xf32>
 }

@@ -61,7 +61,6 @@ class CostModel(SumsAcrossBlocks):
                 registers=int(np.ceil(resources.registers[index])),
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
                 producer_warps=int(resources.producers[index]),
-                multicast=resources.multicast(index),
                 warpgroups=resources.multiplies_in_groups(index),
                 splits=int(mesh.shares[index]),
                 dram_bytes=float(self.dram[index]),

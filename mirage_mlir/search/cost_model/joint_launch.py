@@ -94,8 +94,7 @@ def _most_side_by_side(graph: BlockGraph, target: Target) -> int:
 def common_of(graph: BlockGraph, target: Target) -> tuple[int, int, bool]:
     """What all blocks of a launch have in common: threads, blocks of a cluster, producers."""
     needs = graph.model.resources
-    in_cluster = 1 < needs.splits <= target.cluster_max
-    cluster = needs.splits if in_cluster else needs.multicast
+    cluster = needs.splits if needs.splits <= target.cluster_max else 1
     return (
         graph.model.threads + WARP_THREADS * needs.producer_warps,
         cluster,

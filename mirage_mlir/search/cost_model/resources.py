@@ -5,11 +5,8 @@ blocks.
 The model is close enough to tell which combinations of tile sizes fit, and which are fast.
 """
 
-from math import prod
-
 import numpy as np
 
-from mirage_mlir.decisions.multicast import LoopTile, choose_cluster
 from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
@@ -19,7 +16,6 @@ from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
-from mirage_mlir.search.cost_model.tile_bytes import boxed_tile
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.saturation.extract import Derivation
 
@@ -106,23 +102,6 @@ class Resources(BlockBuffers):
         """The register limit for ptxas where pipelined blocks share a multiprocessor; else 0."""
         limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
         return np.where(self.pipelined, limit, 0.0)
-
-    def multicast(self, index: int) -> int:
-        """For one combination the blocks of a cluster that share tiles of the loop by multicast."""
-        mesh = self.tiling.mesh
-        if not self.grouped[index] or not self.matmuls or mesh.shares[index] > 1:
-            return 1
-        sizes = {axis: int(count[index]) for axis, count in mesh.counts.items()}
-        tiles = [
-            LoopTile(
-                int(boxed_tile(self.tiling, value, tensor).bytes[index]),
-                tuple(number for number, axis in enumerate(sizes) if axis in tensor.axes),
-            )
-            for value, tensor in self._loads()
-        ]
-        edges = [self.edges[value] for value in self.matmuls]
-        operations = sum(2 * prod(float(side[index]) for side in self._sides(e)) for e in edges)
-        return prod(choose_cluster(tuple(sizes.values()), tiles, operations, self.tiling.target))
 
     def _grouped(self) -> Mask:
         every = [warps.grouped for warps in self.matmuls.values()]

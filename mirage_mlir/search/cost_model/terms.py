@@ -76,8 +76,6 @@ class ModelledResources:
     """Buffers of each tile that the loop loads."""
     producer_warps: int
     """Warps that copy them by TMA; 0 where all threads copy."""
-    multicast: int
-    """Blocks of a cluster that copy parts of them for each other; 1 where none do."""
     warpgroups: bool
     """Whether all matmuls are `wgmma`."""
     splits: int

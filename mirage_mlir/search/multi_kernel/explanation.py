@@ -76,7 +76,6 @@ class KernelExplanation:
     shared_bytes: int
     stages: int
     producer_warps: int
-    multicast: int
     blocks_per_sm: int
     waves: int
     mma: str
@@ -153,7 +152,6 @@ def explain_kernel(kernel: PlanKernel, target: Target, name: Name) -> KernelExpl
         shared_bytes=model.shared_bytes,
         stages=needs.stages,
         producer_warps=needs.producer_warps,
-        multicast=needs.multicast,
         blocks_per_sm=model.time.blocks_per_sm,
         waves=model.time.waves,
         mma=_mma(graph),

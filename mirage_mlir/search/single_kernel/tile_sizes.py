@@ -25,6 +25,7 @@ from mirage_mlir.search.single_kernel.found import Found, different
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.stabilization.degrees import UnstableError
 from mirage_mlir.search.stabilization.stabilization import stabilized
+from mirage_mlir.search.structures import MISJUDGED
 from mirage_mlir.targets.target import Target
 
 TILINGS_PER_GRAPH = 3
@@ -140,6 +141,8 @@ class TileSizes:
         """
         The combinations to keep, the fastest first.
 
+        Among them is the fastest for each number of blocks that share the loop, as far as it is
+        near: what the model misjudges of their exchange it misjudges of all tile sizes alike.
         Where a sum stays open, these are the fastest for each number of blocks: how long the
         kernel takes that adds up their parts is not known here.
         """
@@ -149,6 +152,9 @@ class TileSizes:
         open_sums = sorted(self.program.open_sums)
         if not open_sums:
             best = different(ordered, mesh)[: self._wanted]
+            near = fitting[seconds[fitting] <= MISJUDGED * seconds[fitting[:1]]]
+            _, first = np.unique(mesh.shares[near], return_index=True)
+            best = sorted({*best, *near[first].tolist()}, key=ordered.index)
             others = self._varied(fitting, seconds, mesh) if self.limits.varied else []
             return [*dict.fromkeys([*best, *sorted(others, key=ordered.index)])]
         fastest: dict[tuple[float, ...], int] = {}

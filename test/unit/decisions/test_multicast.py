@@ -8,16 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirage_mlir.decisions.multicast import (
-    LoopTile,
     PartialCopy,
     block_mask,
-    choose_cluster,
     partial_copy,
     sharing_axes,
     sharing_blocks,
     strides_of,
 )
-from mirage_mlir.targets.target import target_named
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT, TensorMap, box_starts, tensor_map
 
 
@@ -87,37 +84,3 @@ def test_masks_are_of_the_blocks_that_share(sizes: tuple[int, ...]) -> None:
             assert [bool(mask >> rank & 1) for rank in range(len(blocks))] == alike
             assert mask >> number & 1
             assert mask.bit_count() == sharing_blocks(sizes, cut)
-
-
-H200 = target_named("H200")
-
-ROWS, COLUMNS = LoopTile(64 * 64 * 2, (1,)), LoopTile(64 * 128 * 2, (0,))
-
-MATMUL = 2.0 * 64 * 128 * 64
-
-
-@pytest.mark.parametrize(
-    ("grid", "tiles", "operations", "chosen"),
-    [
-        # 256 rows in tiles of 64, 4096 columns in tiles of 128: columns are shared.
-        ((32, 4), (ROWS, COLUMNS), MATMUL, (1, 2)),
-        ((4, 32), (replace(ROWS, cut=(0,)), replace(COLUMNS, cut=(1,))), MATMUL, (2, 1)),
-        # More blocks than run at once, an odd number, too few and too many that read the same.
-        ((64, 4), (ROWS, COLUMNS), MATMUL, ()),
-        ((20, 5), (ROWS, COLUMNS), MATMUL, ()),
-        ((32, 2), (ROWS, COLUMNS), MATMUL, ()),
-        ((10, 10), (ROWS, COLUMNS), MATMUL, ()),
-        # Matmuls take longer than copies.
-        ((32, 4), (ROWS, COLUMNS), 2 * MATMUL, ()),
-        # Most of the bytes are each block's own.
-        ((32, 4), (replace(COLUMNS, cut=(1,)), COLUMNS), MATMUL, ()),
-    ],
-)
-def test_clusters_where_they_pay(
-    grid: tuple[int, ...],
-    tiles: tuple[LoopTile, ...],
-    operations: float,
-    chosen: tuple[int, ...],
-) -> None:
-    assert choose_cluster(grid, tiles, operations, H200) == chosen
-    assert choose_cluster(grid, tiles, operations, target_named("A100")) == ()

@@ -18,6 +18,17 @@ MICROSECOND = 1e-6
 H200 = target_named("H200")
 
 
+def in_seconds(times: KernelTime) -> KernelTime:
+    """Times that are given in microseconds."""
+    return replace(
+        times,
+        alone=times.alone * MICROSECOND,
+        shared=times.shared * MICROSECOND,
+        moved=times.moved * MICROSECOND,
+        work=times.work * MICROSECOND,
+    )
+
+
 @st.composite
 def times(draw: st.DrawFn) -> KernelTime:
     alone, side_by_side = draw(st.floats(0.5, 50)), draw(st.integers(1, 8))
@@ -25,8 +36,8 @@ def times(draw: st.DrawFn) -> KernelTime:
     moved = draw(st.floats(0, 1)) * shared
     blocks, places = draw(st.integers(1, 5000)), draw(st.sampled_from([120, 132]))
     work = draw(st.floats(0, 1)) * alone / ceil(blocks / places)
-    microseconds = (each * MICROSECOND for each in (alone, shared, moved, work))
-    return KernelTime(*microseconds, blocks, places, side_by_side)
+    times = KernelTime(alone, shared, moved, work, blocks, places, side_by_side)
+    return in_seconds(times)
 
 
 @given(st.lists(times(), min_size=1, max_size=5))
@@ -45,8 +56,8 @@ def test_one_kernel(time: KernelTime) -> None:
 def kernel(alone: float, moved: float, work: float, blocks: int, **others: int) -> KernelTime:
     """Times in microseconds; room for two blocks on each of 132 multiprocessors."""
     shared = max(moved, work * blocks / 132)
-    times = (each * MICROSECOND for each in (alone, shared, moved, work))
-    return KernelTime(*times, blocks, others.get("places", 132), others.get("side_by_side", 2))
+    places, room = others.get("places", 132), others.get("side_by_side", 2)
+    return in_seconds(KernelTime(alone, shared, moved, work, blocks, places, room))
 
 
 def test_bytes_add_up() -> None:
