@@ -150,6 +150,7 @@ def from_outside(nodes: TwoNodes, folder: Path) -> subprocess.CompletedProcess[s
     pytest.skip("Ray starts no client server in time")
 
 
+@pytest.mark.skipif(not EVERYTHING, reason="Ray starts its server in up to a minute: make test-all")
 def test_a_client(nodes: TwoNodes, tmp_path: Path, alone: Any) -> None:
     """A process that is no node, through the cluster's client server: the same answer."""
     pytest.importorskip("grpc")
