@@ -58,7 +58,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
             op.copy = StringAttr(threadblock.TENSOR_COPY)
         else:
             op.copy = StringAttr(copy_of_threads(op))
-    if pipelined:
+    if pipelined and target.has_multicast:
         share_loads(graph, staged)
     select_eviction_priorities(graph, target)
 
