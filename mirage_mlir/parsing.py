@@ -185,6 +185,11 @@ class LocatingParser(Parser):
             self.raise_error(f"'{name}' op {plain(str(error))}", self.name_span)
         except UnicodeDecodeError:
             self.raise_error("string that is not UTF-8 text", self.name_span)
+        except struct.error:
+            # xDSL packs the integers of an array as they are read.
+            name = self.name_span.text.strip('"')
+            said = f"'{name}' op has an integer that its type cannot hold"
+            self.raise_error(said, self.name_span)
         except (ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
         except (AssertionError, IndexError):

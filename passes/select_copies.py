@@ -54,6 +54,7 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
     # One thread starts all copies of an iteration, or all threads do.
     pipelined = bool(staged) and all(op in boxed for op in staged) and not walks(graph)
     for op in loads:
+        op.multicast = None
         if pipelined and op in boxed:
             op.copy = StringAttr(threadblock.TENSOR_COPY)
         else:

@@ -88,3 +88,15 @@ func.func @buffers(%x: memref<4xf32>) -> tensor<4xf32> {
   %y = "kernel.add"(%x, %x) : (memref<4xf32>, memref<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @beyond_64_bits(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{'kernel.graph_defined' op has an integer that its type cannot hold}}
+  %o = kernel.graph_defined ins(%x) grid [9999999999999999999999] {
+  ^bb0(%xa: tensor<64x64xf16>):
+    %t = threadblock.load %xa grid_map [0] : (tensor<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    threadblock.store %t grid_map [0] : !threadblock.tile<64x64xf16>
+  } : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  func.return %o : tensor<64x64xf16>
+}
