@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -181,25 +181,26 @@ class LocatingParser(Parser):
         try:
             op = super().parse_operation()
         except VerifyException as error:
-            name = self.name_span.text.strip('"')
-            self.raise_error(f"'{name}' op {plain(str(error))}", self.name_span)
+            self._refuse(plain(str(error)))
         except UnicodeDecodeError:
             self.raise_error("string that is not UTF-8 text", self.name_span)
         except struct.error:
             # xDSL packs the integers of an array as they are read.
-            name = self.name_span.text.strip('"')
-            said = f"'{name}' op has an integer that its type cannot hold"
-            self.raise_error(said, self.name_span)
+            self._refuse("has an integer that its type cannot hold")
         except (ValueError, OverflowError) as error:
             self.raise_error(str(error), self.name_span)
         except (AssertionError, IndexError):
             # xDSL's parsers of upstream operations take the types after a colon as they should be.
-            name = self.name_span.text.strip('"')
-            self.raise_error(f"'{name}' op is malformed", self.name_span)
+            self._refuse("is malformed")
         if self.written and op.location == UNKNOWN_LOC:
             op.location = self.location_of(self.name_span)
         self.name_span = outer
         return op
+
+    def _refuse(self, what: str) -> NoReturn:
+        """Say what is wrong with the operation that is being read."""
+        name = self.name_span.text.strip('"')
+        self.raise_error(f"'{name}' op {what}", self.name_span)
 
     def _parse_location(self) -> LocationAttr:
         """What xDSL does not read: metadata of fused locations, and ranges, which become starts."""

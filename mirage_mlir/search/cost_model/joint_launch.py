@@ -123,7 +123,7 @@ def seconds_together(times: Sequence[KernelTime], target: Target) -> float:
 
 
 def _busiest(times: Sequence[KernelTime]) -> float:
-    """The seconds of work of the busiest multiprocessor, which get blocks in turn."""
+    """The seconds of work of the busiest multiprocessor; these get blocks round-robin."""
     places = min(time.places for time in times)
     work, start = np.zeros(places), 0
     for time in times:
