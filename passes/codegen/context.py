@@ -24,6 +24,7 @@ from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
+from mirage_mlir.passes.codegen.stage_positions import StagePosition
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class KernelContext:
         shared: start of the block's shared memory.
         stages: buffers of each tile that the loop loads.
         iterations: index of the present iteration of each loop.
-        slot: which of the `stages` buffers the present iteration reads.
+        stage: which of the `stages` buffers the present iteration reads, and its phase.
         parity: whether the present iteration is an odd one, 0 or 1.
         tile: how many tiles of the grid the block has computed before the present one.
         before: iterations of all these together.
@@ -78,7 +79,7 @@ class KernelContext:
     shared: SSAValue
     stages: int
     iterations: list[Index] = field(default_factory=list[Index])
-    slot: Index = 0
+    stage: StagePosition = field(default_factory=lambda: StagePosition(1))
     parity: Index = 0
     tile: Index = 0
     before: Index = 0
@@ -385,7 +386,7 @@ class KernelContext:
             fail(op, "has no place in shared memory; run plan-memory first")
         at: Index = buffer.offset
         if is_staged(op):
-            iteration = self.slot if slot is None else slot
+            iteration = self.stage.slot if slot is None else slot
             at = self.emit.add(self.emit.mul(iteration, buffer_bytes(op)), at)
         elif buffer.double_buffered:
             at = self.emit.add(self.emit.mul(self.parity, buffer_bytes(op)), at)

@@ -23,7 +23,11 @@ def copy_of(
     if not load.is_realigned_copy:
         fail(op, 'takes tiles that are no copy = "realigned"')
     ctx.emit.location = load.location
-    slot = ctx.emit.rem(later, ctx.stages)
+    slot = (
+        later % ctx.stages
+        if isinstance(later, int)
+        else ctx.stage.moved(ctx.emit, op.ahead.value.data).slot
+    )
     return RealignedCopy.of(ctx, load, iterations_of(ctx, later), slot)
 
 

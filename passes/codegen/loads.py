@@ -70,7 +70,7 @@ def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: Index) -> None:
     else:
         later = emit.add(iteration, ahead)
         with emit.when(emit.less(later, prod(ctx.graph.loop_sizes))):
-            copy(ctx, loads, later, emit.rem(later, ctx.stages))
+            copy(ctx, loads, later, ctx.stage.moved(emit, ahead).slot)
     emit.insert(nvvm.CpAsyncCommitGroupOp())
 
 

@@ -46,6 +46,7 @@ from mirage_mlir.passes.codegen.mma_interleaving import Interleaving
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey, lowest, state_key
 from mirage_mlir.passes.codegen.operations import run_operation
 from mirage_mlir.passes.codegen.reduction import NEUTRAL, accumulate, rescaled
+from mirage_mlir.passes.codegen.stage_positions import StagePosition
 from mirage_mlir.passes.codegen.tile_barriers import (
     await_tiles,
     release_tiles,
@@ -104,13 +105,16 @@ class Loop:
         words = carried_words(ctx, self.fetches)
 
         def body(iteration: Index, values: list[SSAValue]) -> list[SSAValue]:
+            values = self.take_stage(emit.add(ctx.before, iteration), values)
             self.take_words(self.take_maxima(keys, values[len(carried) :]))
             totals = self.run_iteration(iteration, self.split(values))
             kept = chain.from_iterable(ctx.row_maxima[k].maxima for k in keys)
             left = carried_for_deferred(self.deferred.values())
-            return [*totals, *kept, *left, *carried_words(ctx, self.fetches)]
+            following = ctx.stage.moved(emit, 1).carried(emit)
+            return [*following, *totals, *kept, *left, *carried_words(ctx, self.fetches)]
 
-        values = [*carried, *chain.from_iterable(maxima), *words]
+        ctx.stage = StagePosition.of(emit, ctx.before, ctx.stages)
+        values = [*ctx.stage.carried(emit), *carried, *chain.from_iterable(maxima), *words]
         peeled = int(bool(self.deferred))
         if peeled:
             self.is_first = True
@@ -120,12 +124,18 @@ class Loop:
             self.iterations - peeled, values, lambda n, values: body(emit.add(n, peeled), values)
         )
         ctx.iterations = iterations_of(ctx, 0)
+        results = self.take_stage(emit.add(ctx.before, self.iterations), results)
         for op, values in self.split(results).items():
             ctx.registers[op.result] = values
         self.take_words(self.take_maxima(keys, results[len(carried) :]))
         for op in self.states:
             state = ctx.row_maxima[op.value, registers_of(op.result)]
             ctx.registers[op.result] = state.maxima
+
+    def take_stage(self, number: Index, values: list[SSAValue]) -> list[SSAValue]:
+        """Go to the buffers of iteration `number`; returns the other carried values."""
+        self.ctx.stage, others = self.ctx.stage.taken(self.ctx.emit, values, number)
+        return others
 
     def take_maxima(self, keys: Sequence[StateKey], values: list[SSAValue]) -> list[SSAValue]:
         """Take the online row maxima out of the carried `values`; returns the other values."""
@@ -156,7 +166,6 @@ class Loop:
         """One iteration; the accumulators after it."""
         ctx = self.ctx
         ctx.iterations = iterations_of(ctx, iteration)
-        ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
         ctx.parity = ctx.emit.bits(iteration, 1)
         self.carried = carried
         self.totals, self.started = {}, {}
@@ -185,7 +194,7 @@ class Loop:
         ctx = self.ctx
         match op:
             case StartDeferredOp():
-                self.start_deferred(ctx.emit.sub(iteration, 1))
+                self.start_deferred()
             case AwaitOrderOp():
                 await_order(ctx)
             case ArriveOrderOp():
@@ -197,7 +206,7 @@ class Loop:
             case FetchTilesOp():
                 fetch_tiles(ctx, op, iteration)
             case AwaitTilesOp():
-                await_tiles(ctx, iteration)
+                await_tiles(ctx, ctx.stage)
             case ReleaseTilesOp():
                 release_tiles(ctx, op, iteration)
             case AwaitMmaOp():
@@ -205,21 +214,21 @@ class Loop:
             case _:
                 run_operation(ctx, op)
 
-    def start_deferred(self, iteration: Index) -> None:
-        """Start the deferred matmuls of an `iteration`; before the first there is none."""
-        ctx, present = self.ctx, self.ctx.slot
+    def start_deferred(self) -> None:
+        """Start the deferred matmuls of the iteration before; before the first there is none."""
+        ctx, present = self.ctx, self.ctx.stage
         if self.is_first:
             self.totals |= {each.total: self.carried[each.total] for each in self.deferred.values()}
             return
-        ctx.slot = ctx.emit.rem(ctx.emit.add(ctx.before, iteration), ctx.stages)
+        ctx.stage = present.moved(ctx.emit, -1)
         for each in self.deferred.values():
             self.started[each.total] = each.start(ctx, self.carried[each.total])
-        ctx.slot = present
+        ctx.stage = present
 
     def start_last_deferred(self) -> None:
         """Behind the loop, start the deferred matmuls of its last iteration."""
         self.carried = {op: self.ctx.registers[op.result] for op in self.accumulators}
-        self.start_deferred(self.iterations - 1)
+        self.start_deferred()
         for op, started in self.started.items():
             assert isinstance(op, threadblock.AccumulateOp)
             self.ctx.registers[op.result] = sums_of(self.ctx.emit, started)

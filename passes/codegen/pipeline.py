@@ -41,14 +41,14 @@ from mirage_mlir.passes.codegen.mapped_tensors import MappedTensor, mapped
 from mirage_mlir.passes.codegen.multicast_copies import in_block, own_rank, share_of, writers
 from mirage_mlir.passes.codegen.packing import packed_origin
 from mirage_mlir.passes.codegen.persistent_tiles import PersistentTiles
+from mirage_mlir.passes.codegen.stage_positions import StagePosition
 from mirage_mlir.passes.codegen.tile_barriers import (
-    await_buffer,
+    await_tiles,
     early_barrier,
     empty_barrier,
     full_barrier,
     initialise,
     invariant_barrier,
-    parity_of,
     wait,
 )
 from mirage_mlir.passes.schedule.sections import sections_of
@@ -131,7 +131,7 @@ class Producer:
                 # The last iteration of the tile before has read them.
                 self.await_release(emit.sub(ctx.before, 1))
                 self.copy_invariants(invariant)
-            emit.loop(self.iterations, [], lambda number, _: self.copy_later(loads, number))
+            self.copy_all(loads, 0)
             return []
 
         emit.loop(emit.sub(count, 1), [], tile)
@@ -189,32 +189,40 @@ class Producer:
 
     def refill(self, op: RefillBuffersOp) -> None:
         """Copy the tiles of the remaining iterations, each once its buffer is empty."""
-        loads, emit = loads_of_tiles(op), self.ctx.emit
+        self.copy_all(loads_of_tiles(op), self.first_iterations)
 
-        def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            return self.copy_later(loads, emit.add(number, self.first_iterations))
-
-        emit.loop(self.iterations - self.first_iterations, [], body)
-
-    def copy_later(self, loads: Sequence[threadblock.LoadOp], iteration: Index) -> list[SSAValue]:
-        """Copy the tiles of an iteration once its buffers are empty; as the body of a loop."""
+    def copy_all(self, loads: Sequence[threadblock.LoadOp], first: int) -> None:
+        """Copy the tiles of all iterations of a tile of the grid from the `first` one on."""
         ctx, emit = self.ctx, self.ctx.emit
-        number = emit.add(ctx.before, iteration)
-        slot = emit.rem(number, ctx.stages)
+
+        def body(number: SSAValue, values: list[SSAValue]) -> list[SSAValue]:
+            iteration = emit.add(number, first)
+            stage, _ = start.taken(emit, values, emit.add(ctx.before, iteration))
+            self.copy_later(loads, iteration, stage)
+            return stage.moved(emit, 1).carried(emit)
+
+        start = StagePosition.of(emit, emit.add(ctx.before, first), ctx.stages)
+        emit.loop(self.iterations - first, start.carried(emit), body)
+
+    def copy_later(
+        self, loads: Sequence[threadblock.LoadOp], iteration: Index, stage: StagePosition
+    ) -> None:
+        """Copy the tiles of an iteration once its buffers are empty."""
+        ctx, emit = self.ctx, self.ctx.emit
         if self.ahead < ctx.stages:
             # What was filled at first is used up, then no more is on its way than needed.
-            before = emit.sub(number, self.ahead)
-            await_buffer(ctx, emit.rem(before, ctx.stages), before)
+            await_tiles(ctx, stage.moved(emit, -self.ahead))
+        barrier = full_barrier(ctx, stage.slot)
         # The phase that ends when the iteration before in this buffer has been read.
-        wait(ctx, empty_barrier(ctx, slot), emit.exclusive_or(parity_of(ctx, number), 1))
-        self.expect_bytes(loads, full_barrier(ctx, slot))
-        self.copy(loads, iteration, slot, full_barrier(ctx, slot), shared=True)
-        return []
+        wait(ctx, empty_barrier(ctx, stage.slot), emit.exclusive_or(emit.bits(stage.phase, 1), 1))
+        self.expect_bytes(loads, barrier)
+        self.copy(loads, iteration, stage.slot, barrier, shared=True)
 
     def await_release(self, number: Index) -> None:
         """Wait until all have read the tiles of an iteration, of all that the block does."""
-        slot = self.ctx.emit.rem(number, self.ctx.stages)
-        wait(self.ctx, empty_barrier(self.ctx, slot), parity_of(self.ctx, number))
+        stage = StagePosition.of(self.ctx.emit, number, self.ctx.stages)
+        parity = self.ctx.emit.bits(stage.phase, 1)
+        wait(self.ctx, empty_barrier(self.ctx, stage.slot), parity)
 
     def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""

@@ -23,6 +23,7 @@ from mirage_mlir.passes.analysis.tile_attributes import shares_tiles
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.multicast_copies import in_block, is_writer
+from mirage_mlir.passes.codegen.stage_positions import StagePosition
 
 PATIENCE = 10_000_000
 """The limit of one try of a wait, in nanoseconds; the wait tries again."""
@@ -70,21 +71,13 @@ def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
     emit.insert(nvvm_hopper.MBarrierWaitParityOp(barrier, emit.i32(parity), ticks))
 
 
-def parity_of(ctx: KernelContext, iteration: Index) -> Index:
-    """The parity of the phase in which `iteration` fills its buffer."""
-    return ctx.emit.bits(ctx.emit.div(iteration, ctx.stages), 1)
-
-
-def await_tiles(ctx: KernelContext, iteration: Index) -> None:
-    """Wait until the tiles of `iteration` have arrived."""
-    await_buffer(ctx, ctx.slot, ctx.emit.add(ctx.before, iteration))
-
-
-def await_buffer(ctx: KernelContext, slot: Index, iteration: Index) -> None:
-    """Wait until all tiles of an iteration, of all that the block does, are in their buffers."""
+def await_tiles(ctx: KernelContext, stage: StagePosition) -> None:
+    """Wait until all tiles of an iteration are in their buffers."""
     if ctx.paced:
-        wait(ctx, early_barrier(ctx, slot), 0)
-    wait(ctx, full_barrier(ctx, slot), parity_of(ctx, iteration))
+        # Later iterations have the buffers again, and only what `full` counts.
+        with ctx.emit.when(ctx.emit.equal(stage.phase, 0)):
+            wait(ctx, early_barrier(ctx, stage.slot), 0)
+    wait(ctx, full_barrier(ctx, stage.slot), ctx.emit.bits(stage.phase, 1))
 
 
 def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:
@@ -99,12 +92,11 @@ def release_tiles(ctx: KernelContext, op: ReleaseTilesOp, iteration: Index) -> N
     emit = ctx.emit
     if op.behind is None:
         return release(ctx, op)
-    behind, present = op.behind.value.data, ctx.slot
+    behind, present = op.behind.value.data, ctx.stage
     with emit.when(emit.less(behind - 1, iteration)):
-        count = emit.add(ctx.before, iteration)
-        ctx.slot = emit.rem(emit.add(count, ctx.stages - behind), ctx.stages)
+        ctx.stage = present.moved(emit, -behind)
         release(ctx, op)
-    ctx.slot = present
+    ctx.stage = present
 
 
 def release_last_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
@@ -112,7 +104,7 @@ def release_last_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     Release the tiles of the last iteration, so that producers may exit, or copy the next ones.
     """
     last = ctx.emit.add(ctx.before, prod(ctx.graph.loop_sizes) - 1)
-    ctx.slot = ctx.emit.rem(last, ctx.stages)
+    ctx.stage = StagePosition.of(ctx.emit, last, ctx.stages)
     if ctx.graph.schedule.persistent_blocks:
         release(ctx, op)
     else:
@@ -140,8 +132,8 @@ def arrive_at_empty_barriers(ctx: KernelContext) -> None:
     if shares_tiles(ctx.graph):
         # Each of the first lanes arrives at the barrier of one block.
         with emit.when(is_writer(ctx, ctx.lane)):
-            barrier = in_block(ctx, empty_barrier(ctx, ctx.slot), ctx.lane)
+            barrier = in_block(ctx, empty_barrier(ctx, ctx.stage.slot), ctx.lane)
             emit.insert(nvvm_hopper.MBarrierArriveOp(barrier))
         return
     with emit.when(emit.equal(ctx.lane, 0)):
-        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.slot)))
+        emit.insert(nvvm_hopper.MBarrierArriveOp(empty_barrier(ctx, ctx.stage.slot)))

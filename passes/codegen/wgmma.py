@@ -34,7 +34,12 @@ from mirage_mlir.dialects.nvvm_wgmma import (
     pinned,
 )
 from mirage_mlir.layouts.layout import ceil_div
-from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.buffers import (
+    buffer_bytes,
+    buffer_of,
+    is_staged,
+    shared_layout,
+)
 from mirage_mlir.passes.analysis.tile_attributes import matmul_sizes
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
@@ -47,6 +52,9 @@ SLOTS_PER_STEP = 4
 """Accumulators that a thread has of 64 rows and 8 columns."""
 
 
+LOWER_HALF = (1 << 32) - 1
+"""The bits of a matrix descriptor that the address and the distance along rows are in."""
+
 WORDS_PER_STEP = 4
 """Registers that a thread has of a left operand of 64 rows and depth 16."""
 
@@ -57,19 +65,24 @@ class Operand:
     A warpgroup's part of one operand of a matmul in shared memory.
 
     Args:
-        descriptor: the matrix descriptor of the start of the part (i64).
+        low: the lower half of the matrix descriptor of the start of the part, where its address is.
         tile: how the instruction reads it.
     """
 
-    descriptor: SSAValue
+    low: Index
     tile: OperandTile
 
     def at(self, emit: Emitter, outer: int, depth: int) -> SSAValue:
-        """The descriptor of the matrix `outer` rows or columns and `depth` elements further on."""
+        """
+        The descriptor of the matrix `outer` rows or columns and `depth` elements further on.
+
+        Its upper half is known: additions carry nothing into it.
+        """
         distance = self.tile.start(outer, depth) * ITEM_BYTES // ADDRESS_UNIT
-        if not distance:
-            return self.descriptor
-        return emit.result(arith.AddiOp(self.descriptor, emit.i64(distance)))
+        low = emit.i32(emit.add(self.low, distance))
+        high = self.tile.constant & ~LOWER_HALF
+        signed = high - (1 << 64) if high >> 63 else high
+        return emit.result(arith.OrIOp(emit.result(arith.ExtUIOp(low, i64)), emit.i64(signed)))
 
 
 @dataclass(frozen=True)
@@ -139,7 +152,12 @@ def operand(
     value = op.operands[index]
     tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
     assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
-    return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
+    if not is_staged(buffer_of(value)):
+        return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
+    # The address in the first buffer is the same in all iterations.
+    first = operand_from(ctx.emit, ctx.shared_pointer(value, 0), tile, outer, depth)
+    units = buffer_bytes(buffer_of(value)) // ADDRESS_UNIT
+    return replace(first, low=ctx.emit.add(first.low, ctx.emit.mul(ctx.stage.slot, units)))
 
 
 def operand_from(
@@ -152,10 +170,7 @@ def operand_from(
     address: Index = emit.result(llvm.PtrToIntOp(pointer, i32))
     address = emit.add(address, emit.mul(start, ITEM_BYTES))
     units = emit.bits(emit.shift_right(address, ADDRESS_UNIT.bit_length() - 1), ADDRESS_MASK)
-    wide = emit.result(arith.ExtUIOp(emit.i32(units), i64))
-    constant = tile.constant
-    signed = constant - (1 << 64) if constant >> 63 else constant
-    return Operand(emit.result(arith.OrIOp(wide, emit.i64(signed))), tile)
+    return Operand(emit.add(units, tile.constant & LOWER_HALF), tile)
 
 
 @dataclass
