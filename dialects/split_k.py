@@ -14,7 +14,8 @@ In a cluster, where the first block reads the shared memory of the others, which
     %s = threadblock.accumulate %c across [1] : ...
     threadblock.barrier cluster
 
-Or each block delivers its part to all of them, once they have started:
+Or each block delivers its part to all of them, once they have started. Then none waits for others
+before it ends:
 
     threadblock.arrive_cluster started
     ...
@@ -74,7 +75,8 @@ class ContinueWithOp(IRDLOperation):
     Only some of the blocks that share a sum run the operations that follow.
 
     `"cluster"`: all of a cluster, whose threads share each tile as if they were of one block.
-    `"first_block"`: the first of a cluster; the others go to the barrier behind these operations.
+    `"first_block"`: the first of a cluster; the others go to the barrier behind these operations,
+    or end where there is none.
     `"last_block"`: the one that gets here last, as a counter in memory says; the others end.
     """
 

@@ -75,6 +75,7 @@ from mirage_mlir.passes.codegen.persistent_tiles import PersistentTiles
 from mirage_mlir.passes.codegen.pipeline import Producer
 from mirage_mlir.passes.codegen.split_k import arrive
 from mirage_mlir.passes.codegen.tile_barriers import release_last_tiles
+from mirage_mlir.passes.schedule.order import is_lent
 from mirage_mlir.passes.schedule.sections import sections_of
 
 SHARED_SYMBOL = "smem"
@@ -286,11 +287,12 @@ class KernelFunction:
             ctx.threads *= prod(cluster_sizes(self.graph))
             run_all(ctx, rest)
             return
-        if not rest or not is_across_blocks(rest[-1]):
+        ending = [each for each in rest[-1:] if is_across_blocks(each)]
+        if not ending and any(map(is_lent, self.graph.body.block.ops)):
             fail(op, "has no barrier of the cluster behind what the first block does")
         with emit.when(emit.equal(rank, 0)):
-            run_all(ctx, rest[:-1])
-        run_all(ctx, rest[-1:])
+            run_all(ctx, rest[: len(rest) - len(ending)])
+        run_all(ctx, ending)
 
     @property
     def launched_threads(self) -> int:

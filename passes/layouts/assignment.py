@@ -31,7 +31,6 @@ from mirage_mlir.layouts.layout import (
 from mirage_mlir.passes.analysis.accumulators import accumulators, left_fragments
 from mirage_mlir.passes.analysis.buffers import has_rows_along
 from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with, state_layout
-from mirage_mlir.passes.analysis.row_sums import finds_rows_together
 from mirage_mlir.passes.analysis.tile_attributes import (
     WIDEST_RUN_BYTES,
     accumulator_of,
@@ -50,6 +49,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     uses_wgmma,
     widest_run,
 )
+from mirage_mlir.passes.layouts.deliveries import is_to_deliver
 from mirage_mlir.passes.layouts.places import (
     TilePlaces,
     is_partial,
@@ -60,10 +60,6 @@ from mirage_mlir.passes.layouts.places import (
     shared_from,
 )
 from mirage_mlir.passes.layouts.register_layouts import leading
-
-MOST_DELIVERED = 1024
-"""Elements of a part of a sum that each block of a cluster gets from all others: sums of rows. Of
-larger ones a block reads what it needs in the others' memory."""
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
 """Row maxima of a sum: those of a thread, in registers; those of all warps, in shared memory, if
@@ -332,10 +328,9 @@ class LayoutAssignment(TilePlaces):
             set_layout(op, SharedAttr.of(replace(layout, blocks=blocks)))
 
     def deliver(self, part: SSAValue) -> None:
-        """Let each block deliver its `part` of a sum to all of a cluster that holds whole rows."""
-        small = prod(threadblock.shape_of(part)) <= MOST_DELIVERED
-        if small and finds_rows_together(self.graph):
-            assert isinstance(part.owner, ConvertLayoutOp)
+        """Let each block deliver its `part` of a sum to all of the cluster, if that is better."""
+        assert isinstance(part.owner, ConvertLayoutOp)
+        if is_to_deliver(self.graph, part.owner):
             part.owner.delivered = UnitAttr()
 
     def can_run(self, op: Operation) -> bool:

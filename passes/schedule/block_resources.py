@@ -21,6 +21,7 @@ from mirage_mlir.passes.analysis.buffers import (
     LARGEST_ALIGNMENT,
     buffer_bytes,
     buffer_count,
+    is_delivered,
     is_staged,
     is_tensor_copy,
     staged_loads,
@@ -87,7 +88,9 @@ def other_bytes(graph: kernel.GraphDefinedOp) -> int:
         buffer_count(op) * round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
-        and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
+        and any(map(in_shared, op.results))
+        # Other blocks may deliver as soon as they have come to the end of their loops.
+        and (is_delivered(op) or any(stages[result] != Stage.POST for result in op.results))
         and not is_staged(op)
     )
 

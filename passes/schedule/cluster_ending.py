@@ -22,7 +22,7 @@ def with_ending(graph: kernel.GraphDefinedOp, epilogue: Sequence[Operation]) -> 
     The `epilogue` with the blocks that run what follows the last barrier of a cluster.
 
     No block ends while another one may read its shared memory. What blocks deliver to each other
-    they read in their own.
+    they read in their own: where that is all, each ends when it likes.
     """
     barriers = [
         place
@@ -31,9 +31,13 @@ def with_ending(graph: kernel.GraphDefinedOp, epilogue: Sequence[Operation]) -> 
     ]
     if not barriers:
         return list(epilogue)
-    if stores_apart(graph) and not any(map(is_lent, graph.body.block.ops)):
+    lends = any(map(is_lent, graph.body.block.ops))
+    if stores_apart(graph) and not lends:
         return list(epilogue)
     before, rest = epilogue[: barriers[-1] + 1], epilogue[barriers[-1] + 1 :]
+    if not lends:
+        blocks = CLUSTER if graph.schedule.cluster_reduction else FIRST_BLOCK
+        return [*before, ContinueWithOp(blocks), *rest]
     if stores_apart(graph):
         return [*epilogue, BarrierOp(cluster=True)]
     if graph.schedule.cluster_reduction:

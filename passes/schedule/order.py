@@ -319,7 +319,7 @@ def post_part(ops: list[Operation], after_loop: bool) -> list[Operation]:
     sums = leading_to(ops, parts)
     ops = [*by_barriers(sums), *by_barriers([op for op in ops if op not in sums])]
     first: list[Operation] = []
-    if after_loop and any(writes(op) for op in ops):
+    if after_loop and any(writes(op) and not is_delivered(op) for op in ops):
         first = [BarrierOp()]
     elif not after_loop and any(isinstance(op, threadblock.AccumulateOp) for op in ops):
         first = [BarrierOp(0)]

@@ -117,7 +117,7 @@ class Pipelining:
             loop, ending = pipelined_mmas(loop, has_producer=True, releases_last=last)
         return {
             PRODUCER: self.produced(tiles, before, after),
-            PROLOGUE: copies_first(before),
+            PROLOGUE: copies_first([*self.started(), *before]),
             MAIN_LOOP: loop,
             EPILOGUE: [*ending, *with_ending(self.graph, after)],
         }
