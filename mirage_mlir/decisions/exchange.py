@@ -5,15 +5,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirage_mlir.decisions.schedule import ENOUGH_STAGES
 
+Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-DELIVERED_BYTES = 32 * 1024
-"""Shared memory that a block keeps through the loop for the parts that all blocks deliver. With 32
-KB a matmul of 64 rows took 0.987 of the time on an H200, with 64 KB one of 128 rows 1.3, which had
-fewer stages then."""
+DELIVERED_BYTES = 36 * 1024
+"""Shared memory that a block keeps through the loop, at most, for the parts of one sum that all
+blocks deliver. With 36 KB a matmul of 64 rows took 0.987 of the time on an H200, with 72 KB one of
+128 rows 1.3, which had fewer stages then."""
 
-LOOP_BYTES = 192 * 1024
+LOOP_BYTES = 188 * 1024
 """What is left of shared memory for the loop's tiles, at least."""
+
+LINE_PADDING = 32
+"""Bytes behind each line of a part, at most, which keep neighbouring lines in different banks."""
+
+ROOM_STEP = 1024
+"""Bytes that the room for parts is a multiple of; as many again are for sums of rows."""
+
+
+def part_bytes(rows: ArrayLike, columns: ArrayLike, blocks: ArrayLike) -> Array:
+    """The most bytes of all blocks' parts of a sum of `rows` by `columns` in f32."""
+    return np.asarray(blocks) * np.asarray(rows) * (4.0 * np.asarray(columns) + LINE_PADDING)
 
 
 def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
@@ -26,8 +38,14 @@ def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
     parts may lie where the loop's tiles were.
 
     Args:
-        parts: bytes of the parts of all blocks.
+        parts: `part_bytes` of the sum.
         iteration_bytes: of the tiles that one iteration loads.
     """
     enough = ENOUGH_STAGES * np.asarray(iteration_bytes) <= LOOP_BYTES
     return enough & (np.asarray(parts) <= DELIVERED_BYTES)
+
+
+def delivered_room(parts: ArrayLike) -> Array:
+    """The shared memory that is kept for `parts`, those of all sums that are delivered."""
+    steps = np.ceil(np.asarray(parts) / ROOM_STEP) + 1
+    return np.where(np.asarray(parts) > 0, steps * ROOM_STEP, 0.0)

@@ -2,10 +2,20 @@
 
 from math import prod
 
-from mirage_mlir.decisions.exchange import delivers
+from mirage_mlir.decisions.exchange import (
+    ROOM_STEP,
+    delivered_room,
+    delivers,
+    part_bytes,
+)
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, shared_layout, staged_loads
+from mirage_mlir.passes.analysis.buffers import (
+    buffer_bytes,
+    is_delivered,
+    shared_layout,
+    staged_loads,
+)
 from mirage_mlir.passes.analysis.row_sums import finds_rows_together
 from mirage_mlir.passes.analysis.tile_attributes import stores_apart
 
@@ -23,7 +33,30 @@ def is_to_deliver(graph: kernel.GraphDefinedOp, part: ConvertLayoutOp) -> bool:
     layout, elements = shared_layout(part.result), prod(threadblock.shape_of(part.result))
     if finds_rows_together(graph):
         return elements <= MOST_OF_ROWS
-    if not graph.loop_sizes or stores_apart(graph) or layout.copies > 1:
+    if prod(graph.loop_sizes) < 2 or stores_apart(graph) or layout.copies > 1:
         return False
+    if not is_wide(part):
+        return buffer_bytes(part) * layout.blocks <= ROOM_STEP // 2
     iteration = sum(map(buffer_bytes, staged_loads(graph)))
-    return bool(delivers(buffer_bytes(part) * layout.blocks, iteration))
+    return bool(delivers(bytes_of_parts(part), iteration))
+
+
+def is_wide(part: ConvertLayoutOp) -> bool:
+    """Whether `part` is of a sum with several columns: the room for these holds others, too."""
+    return threadblock.shape_of(part.result)[-1:] not in ((), (1,))
+
+
+def bytes_of_parts(part: ConvertLayoutOp) -> float:
+    """The bytes that are kept for the parts of a sum of all blocks."""
+    *rows, columns = threadblock.shape_of(part.result)
+    return float(part_bytes(prod(rows), columns, shared_layout(part.result).blocks))
+
+
+def room_for_parts(graph: kernel.GraphDefinedOp) -> int:
+    """The shared memory that a block keeps, while the loop runs, for parts that others deliver."""
+    if prod(graph.loop_sizes) < 2:
+        return 0
+    parts = [op for op in graph.body.block.ops if is_delivered(op)]
+    wide = [op for op in parts if isinstance(op, ConvertLayoutOp) and is_wide(op)]
+    room = int(delivered_room(sum(map(bytes_of_parts, wide))))
+    return max(room, ROOM_STEP if parts else 0)

@@ -21,7 +21,6 @@ from mirage_mlir.passes.analysis.buffers import (
     LARGEST_ALIGNMENT,
     buffer_bytes,
     buffer_count,
-    is_delivered,
     is_staged,
     is_tensor_copy,
     staged_loads,
@@ -29,6 +28,7 @@ from mirage_mlir.passes.analysis.buffers import (
 from mirage_mlir.passes.analysis.launch_groups import blocks_side_by_side
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import cut_axes, item_bytes, uses_wgmma
+from mirage_mlir.passes.layouts.deliveries import room_for_parts
 from mirage_mlir.passes.schedule.order import in_shared
 from mirage_mlir.targets.target import Target
 
@@ -84,13 +84,12 @@ def follows_kernel(graph: kernel.GraphDefinedOp) -> bool:
 def other_bytes(graph: kernel.GraphDefinedOp) -> int:
     """Bytes of shared memory of all other tiles while the loop runs, with their alignment."""
     stages = threadblock.stages(graph)
-    return sum(
+    # Other blocks may deliver as soon as they have come to the end of their loops.
+    return room_for_parts(graph) + sum(
         buffer_count(op) * round_up(buffer_bytes(op), LARGEST_ALIGNMENT)
         for op in graph.body.block.ops
         if not isinstance(op, threadblock.TransposeOp)
-        and any(map(in_shared, op.results))
-        # Other blocks may deliver as soon as they have come to the end of their loops.
-        and (is_delivered(op) or any(stages[result] != Stage.POST for result in op.results))
+        and any(in_shared(result) and stages[result] != Stage.POST for result in op.results)
         and not is_staged(op)
     )
 

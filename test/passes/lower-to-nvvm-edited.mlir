@@ -29,15 +29,17 @@ func.func @no_workspace(%x: tensor<64xf32>) -> tensor<64xf32> attributes {kernel
 
 // -----
 
-func.func @no_barrier(%x: tensor<64xf32>) -> tensor<64xf32> attributes {kernel.workspace = #kernel.workspace<>} {
-  %y = kernel.graph_defined ins(%x) grid [1] schedule <threads = 32, stages = 1> memory <results = [-1]> {
-  ^bb0(%a: tensor<64xf32>):
-    %b = threadblock.load %a grid_map [_] {layout = #threadblock.global} : (tensor<64xf32>) -> !threadblock.tile<64xf32>
+func.func @no_barrier(%x: tensor<8x64xf32>) -> tensor<8x64xf32> attributes {kernel.workspace = #kernel.workspace<>} {
+  %y = kernel.graph_defined ins(%x) grid [1] schedule <threads = 32, stages = 1> memory <shared_bytes = 2304, results = [-1]> {
+  ^bb0(%a: tensor<8x64xf32>):
+    %b = threadblock.load %a grid_map [_] {layout = #threadblock.global} : (tensor<8x64xf32>) -> !threadblock.tile<8x64xf32>
     threadblock.section "prologue"
     threadblock.section "epilogue"
+    %c = threadblock.convert_layout %b {layout = #threadblock.shared<{shape = [8, 68], order = [1, 0], blocks = 2}>, buffer = #threadblock.buffer<offset = 0>} : !threadblock.tile<8x64xf32>
+    threadblock.barrier cluster
     // expected-error @+1 {{'threadblock.continue_with' op has no barrier of the cluster behind what the first block does}}
     threadblock.continue_with "first_block"
-    threadblock.store %b grid_map [_] : !threadblock.tile<64xf32>
-  } : (tensor<64xf32>) -> tensor<64xf32>
-  func.return %y : tensor<64xf32>
+    threadblock.store %b grid_map [_] : !threadblock.tile<8x64xf32>
+  } : (tensor<8x64xf32>) -> tensor<8x64xf32>
+  func.return %y : tensor<8x64xf32>
 }

@@ -17,6 +17,7 @@ from mirage_mlir.decisions.copies import (
     is_windowed,
     loop_stages,
 )
+from mirage_mlir.decisions.exchange import delivered_room, delivers, part_bytes
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
     producer_warps,
@@ -85,6 +86,8 @@ class BlockBuffers(BlockThreads):
         """The loop-invariant tiles."""
         self.made = self._made_bytes((Stage.LOOP,))
         """What the loop computes."""
+        self.delivered = self._delivered_bytes()
+        """Parts of sums that the blocks of a cluster deliver to each other."""
         self.stages = self._stages()
         self._alternate()
         self.shared = self._shared_bytes()
@@ -187,7 +190,7 @@ class BlockBuffers(BlockThreads):
         few = loop_stages(self.staged, self.tiling.mesh.iterations, self._all_fetched(), share)
         if not self.pipelined.any():
             return few
-        other = self.held + self.made
+        other = self.held + self.made + delivered_room(self.delivered)
         if self.tiling.program.open_sums:
             # A kernel follows that adds up their parts.
             other = other + FOLLOWER_BYTES
@@ -264,7 +267,7 @@ class BlockBuffers(BlockThreads):
 
     def _shared_bytes(self) -> Array:
         """The bytes of a block: what follows the loop reuses the loop's buffers."""
-        during = self.staged * self.stages + self.made
+        during = self.staged * self.stages + self.made + delivered_room(self.delivered)
         later = {Stage.INVARIANT, Stage.POST} - {*self._kept_stages()}
         after = self._exchanged(self.held) + self._made_bytes(later)
         reduced = np.maximum(self._reduced_bytes(), OTHER_BYTES)
@@ -313,9 +316,31 @@ class BlockBuffers(BlockThreads):
         for value in self._kept_sums():
             matmul = self.matmuls.get(self.edges[value].operands[0])
             parts = self.tiling.zero if matmul is None else matmul.exchange
-            axes, volume = self.tiling.axes(value), self.tiling.volume(value)
-            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
-            total = total + np.maximum(parts, 4 * volume + LINE_PADDING * volume / columns)
+            total = total + np.maximum(parts, part_bytes(*self._lines(value), 1))
+        return total
+
+    def _lines(self, value: int) -> tuple[Array, Array]:
+        """The rows and columns of the tile of a sum."""
+        axes = self.tiling.axes(value)
+        columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
+        return self.tiling.volume(value) / columns, columns
+
+    def _delivered_bytes(self) -> Array:
+        """
+        The bytes of the parts that the blocks of a cluster deliver to each other.
+
+        Parts that are relative to a maximum of their block are weighed by who reads them.
+        """
+        total, shares = self.tiling.zero, self.tiling.mesh.shares
+        if self.shifted:
+            return total
+        looped = self.tiling.mesh.iterations > 1
+        clustered = (shares > 1) & (shares <= self.tiling.target.cluster_max) & looped
+        for value in self._kept_sums():
+            rows, columns = self._lines(value)
+            parts = part_bytes(rows, columns, shares)
+            wanted = clustered & (columns > 1) & delivers(parts, self.staged)
+            total = total + np.where(wanted, parts, 0.0)
         return total
 
     def part_bytes(self) -> Array:

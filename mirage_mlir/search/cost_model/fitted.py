@@ -82,7 +82,7 @@ CLUSTER_BARRIER, CLUSTER_BARRIER_PER_BLOCK = 1e-6, 0.15e-6
 """Seconds that two blocks of a cluster take to meet twice, once before they read each other's sums
 and once before the first may end, and what each further block adds."""
 
-PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.27e-6, 0.15e-6
+PIPELINE_CLUSTER_BARRIER, PIPELINE_CLUSTER_BARRIER_PER_BLOCK = 0.35e-6, 0.15e-6
 """The same where the blocks of the next kernel start their copies meanwhile. This and what else is
 said of loops with tensor copies is read off 260 kernels of 17 programs with matmuls on an H200,
 and refitted to those that the searches took next (see `benchmarks/README.md`)."""
@@ -120,10 +120,11 @@ next kernel's copies run meanwhile. Waits take so little also in a loop over who
 is that of the copies: on an H200 four gradients of RMSNorm took 1.00 to 1.01 of the model's time
 without them, 0.85 to 0.87 of it with them, and three others 0.94 to 1.06 without."""
 
-COPY_ITERATION, COPY_BOX = 60e-9, 33e-9
+COPY_ITERATION, COPY_BOX = 40e-9, 33e-9
 """Seconds from one iteration of the loop to the next where the copies limit it, whatever their
-bytes: for the barriers, and for each box. Matmuls of one row took 126 to 163 ns in each iteration,
-of two and of three boxes, where tiles were small."""
+bytes: for the barriers, and for each box. This, `AGAIN`, `APART_RATE`, what one multiprocessor gets
+from device memory, `SHORT_LINES` and `OPERAND_READ` were fitted together to 190 matmuls of 1 to 512
+rows on an H200, half of them at random from up to 1.7 times the best: off by 9 %."""
 
 COPY_LINE = 0.85e-9
 """Seconds that the tensor copies of a multiprocessor take for each line of their boxes, however
@@ -143,11 +144,11 @@ both are near neither reaches its limit. On an H200 112 blocks took 61.0 us for 
 PIPELINE_LAUNCH = 0.2e-6
 """Seconds less of a launch where the first copies start while the previous grid ends."""
 
-AGAIN = 0.6
+AGAIN = 0.33
 """What reading from L2 by tensor copies takes, as a part of what it takes alone, where device
-memory is read meanwhile: matrices that two rows of blocks read took 2 to 5 us more than one."""
+memory is read meanwhile: blocks that follow each other ask for the same lines at the same time."""
 
-APART_RATE, MOST_APART = 1.5e13, 2.0
+APART_RATE, MOST_APART = 7.5e12, 2.0
 """Bytes a second that blocks of other clusters read again, on top of that, and how often they count
 at most. Blocks that follow each other share a multiprocessor's neighbours and its part of L2, but
 clusters are dealt out to other parts of the chip. On an H200, of 36 matmuls of 32 to 256 rows whose

@@ -17,7 +17,7 @@ from mirage_mlir.decisions.threads import MATRIX_THREADS, MAX_THREADS, MIN_THREA
 from mirage_mlir.search.cost_model.chains import Chain
 from mirage_mlir.search.cost_model.cost import CostModel
 from mirage_mlir.search.cost_model.fitted import IDLE_LATENCY, SECTOR
-from mirage_mlir.search.cost_model.groups import GROUP_WORK
+from mirage_mlir.search.cost_model.groups import GROUP_WORK, OPERAND_READ
 from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.resources import MAX_LIVE_PER_THREAD, Resources
@@ -126,7 +126,9 @@ class _LeastResources(Resources):
         """
         rows, columns, depth = self._sides(edge)
         read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
-        work = GROUP_WORK if self.tiling.target.has_wgmma else 1.0
+        work = 1.0
+        if self.tiling.target.has_wgmma:
+            read, work = OPERAND_READ * read, GROUP_WORK
         return Warps(work * 2 * rows * columns * depth, read, self.tiling.zero)
 
 

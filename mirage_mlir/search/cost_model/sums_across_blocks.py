@@ -44,7 +44,10 @@ class SumsAcrossBlocks(ComputeTime):
     def _cluster_seconds(self, waves: Array) -> Array:
         """The same in a cluster: blocks synchronize, and read each other's shared memory."""
         mesh = self.tiling.mesh
-        read = self.resources.handed_over() * (1 - 1 / mesh.shares) / EXCHANGE_RATE
+        lent = np.maximum(
+            self.resources.handed_over() - self.resources.delivered / mesh.shares, 0.0
+        )
+        read = lent * (1 - 1 / mesh.shares) / EXCHANGE_RATE
         pipelined, others = self.resources.pipelined, mesh.shares - 2
         barriers = np.where(
             pipelined,

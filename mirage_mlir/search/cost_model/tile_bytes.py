@@ -72,13 +72,14 @@ def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
 
 def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     """
-    The bytes of a tile in shared memory: rows are swizzled, or padded to an odd number of 16-byte
-    pieces.
+    The bytes of a tile in shared memory: rows are swizzled, in panels of 64 bytes perhaps, or padded
+    to an odd number of 16-byte pieces.
     """
     # A tensor core reads 16 columns at once.
     pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
     swizzled = (pieces == 2) | (pieces == 4) | (pieces % 8 == 0)
-    return (pieces + (pieces % 2 == 0) * ~swizzled) * VECTOR * rows
+    padded = np.maximum(pieces + 1, round_up(pieces, 4))
+    return np.where((pieces % 2 == 0) & ~swizzled, padded, pieces) * VECTOR * rows
 
 
 class BlockedTile(NamedTuple):
