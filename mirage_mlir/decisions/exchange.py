@@ -23,9 +23,21 @@ ROOM_STEP = 1024
 """Bytes that the room for parts is a multiple of; as many again are for sums of rows."""
 
 
+WHOLE_ROWS, WHOLE_COLUMNS = 8, 16
+"""Rows of a part are a multiple of the first, those of a warpgroup's transposed matmul, and room is
+left for a multiple of the second columns."""
+
+
 def part_bytes(rows: ArrayLike, columns: ArrayLike, blocks: ArrayLike) -> Array:
-    """The most bytes of all blocks' parts of a sum of `rows` by `columns` in f32."""
+    """Bytes of all blocks' parts of a sum of `rows` by `columns` in f32."""
     return np.asarray(blocks) * np.asarray(rows) * (4.0 * np.asarray(columns) + LINE_PADDING)
+
+
+def delivered_bytes(rows: ArrayLike, columns: ArrayLike, blocks: ArrayLike) -> Array:
+    """The most bytes of parts that are delivered: others have more rows or columns than the sum."""
+    whole_rows = np.ceil(np.asarray(rows) / WHOLE_ROWS) * WHOLE_ROWS
+    whole_columns = np.ceil(np.asarray(columns) / WHOLE_COLUMNS) * WHOLE_COLUMNS
+    return part_bytes(whole_rows, whole_columns, blocks)
 
 
 def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
@@ -38,7 +50,7 @@ def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
     parts may lie where the loop's tiles were.
 
     Args:
-        parts: `part_bytes` of the sum.
+        parts: `delivered_bytes` of the sum.
         iteration_bytes: of the tiles that one iteration loads.
     """
     enough = ENOUGH_STAGES * np.asarray(iteration_bytes) <= LOOP_BYTES

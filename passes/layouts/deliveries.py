@@ -4,9 +4,9 @@ from math import prod
 
 from mirage_mlir.decisions.exchange import (
     ROOM_STEP,
+    delivered_bytes,
     delivered_room,
     delivers,
-    part_bytes,
 )
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp
@@ -27,8 +27,8 @@ def is_to_deliver(graph: kernel.GraphDefinedOp, part: ConvertLayoutOp) -> bool:
     """
     Whether each block writes its `part` of a sum into the memory of all blocks of the cluster.
 
-    Where warps have parts of their own, or each block stores tiles of its own behind a loop, blocks
-    read what they need in each other's memory.
+    Where warps have parts of their own, whose tiles are larger than the sum, or each block stores
+    tiles of its own behind a loop, blocks read what they need in each other's memory.
     """
     layout, elements = shared_layout(part.result), prod(threadblock.shape_of(part.result))
     if finds_rows_together(graph):
@@ -37,6 +37,8 @@ def is_to_deliver(graph: kernel.GraphDefinedOp, part: ConvertLayoutOp) -> bool:
         return False
     if not is_wide(part):
         return buffer_bytes(part) * layout.blocks <= ROOM_STEP // 2
+    if buffer_bytes(part) * layout.blocks > bytes_of_parts(part):
+        return False
     iteration = sum(map(buffer_bytes, staged_loads(graph)))
     return bool(delivers(bytes_of_parts(part), iteration))
 
@@ -49,7 +51,7 @@ def is_wide(part: ConvertLayoutOp) -> bool:
 def bytes_of_parts(part: ConvertLayoutOp) -> float:
     """The bytes that are kept for the parts of a sum of all blocks."""
     *rows, columns = threadblock.shape_of(part.result)
-    return float(part_bytes(prod(rows), columns, shared_layout(part.result).blocks))
+    return float(delivered_bytes(prod(rows), columns, shared_layout(part.result).blocks))
 
 
 def room_for_parts(graph: kernel.GraphDefinedOp) -> int:

@@ -17,7 +17,12 @@ from mirage_mlir.decisions.copies import (
     is_windowed,
     loop_stages,
 )
-from mirage_mlir.decisions.exchange import delivered_room, delivers, part_bytes
+from mirage_mlir.decisions.exchange import (
+    delivered_bytes,
+    delivered_room,
+    delivers,
+    part_bytes,
+)
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
     producer_warps,
@@ -338,7 +343,7 @@ class BlockBuffers(BlockThreads):
         clustered = (shares > 1) & (shares <= self.tiling.target.cluster_max) & looped
         for value in self._kept_sums():
             rows, columns = self._lines(value)
-            parts = part_bytes(rows, columns, shares)
+            parts = delivered_bytes(rows, columns, shares)
             wanted = clustered & (columns > 1) & delivers(parts, self.staged)
             total = total + np.where(wanted, parts, 0.0)
         return total

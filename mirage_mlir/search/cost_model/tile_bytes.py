@@ -72,8 +72,8 @@ def _contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
 
 def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     """
-    The bytes of a tile in shared memory: rows are swizzled, in panels of 64 bytes perhaps, or padded
-    to an odd number of 16-byte pieces.
+    The bytes of a tile in shared memory: rows are swizzled, perhaps in panels of 64 bytes, or have
+    an odd number of 16-byte pieces.
     """
     # A tensor core reads 16 columns at once.
     pieces = np.ceil(round_up(columns, 16) * item / VECTOR)
