@@ -194,7 +194,7 @@ H200 = Target(
     barrier_latency=0.06e-6,
     tma_bandwidth=4.4e12,
     tma_bandwidth_per_sm=5.2e10,
-    tma_l2_bandwidth_per_sm=9e10,
+    tma_l2_bandwidth_per_sm=1.0e11,
     wgmma_throughput=6.5e14,
     advises_l2=True,
 )
