@@ -27,7 +27,7 @@ a smaller one counts for, which a thread loads and stores: matmuls of 127 rows o
 SHIFTED_PIECE = 18.0
 """The same for a piece of 16 bytes that a thread shifts into place: ptxas makes 26 instructions of
 it. Ten kernels of RMSNorm and a linear layer of 1,003 columns took 1.3 to 3 times the time of a
-model with 7 on an H200, and a product of 127 by 4,093 by 4,099 1.15."""
+model with 7 on an H200, and a matmul of 127 by 4,093 by 4,099 1.15."""
 
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
