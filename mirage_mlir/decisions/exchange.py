@@ -9,8 +9,8 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 DELIVERED_BYTES = 36 * 1024
-"""Shared memory that a block keeps through the loop, at most, for the parts of one sum that all
-blocks deliver. With 36 KB a matmul of 64 rows took 0.987 of the time on an H200, with 72 KB one of
+"""Shared memory that a block keeps through the loop, at most, for the parts of sums that all blocks
+deliver. With 36 KB a matmul of 64 rows took 0.987 of the time on an H200, with 72 KB one of
 128 rows 1.3, which had fewer stages then."""
 
 LOOP_BYTES = 188 * 1024
@@ -42,7 +42,7 @@ def delivered_bytes(rows: ArrayLike, columns: ArrayLike, blocks: ArrayLike) -> A
 
 def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
     """
-    Whether each block writes its part of a sum into the memory of all blocks.
+    Whether each block writes its parts of sums into the memory of all blocks.
 
     Then it finds all parts in its own, and no block waits for readers before it ends: matmuls of
     1 to 16 rows took 0.985 of the time on an H200, LoRA with two sums 0.966. Where this would leave
@@ -50,7 +50,7 @@ def delivers(parts: ArrayLike, iteration_bytes: ArrayLike) -> Mask:
     parts may lie where the loop's tiles were.
 
     Args:
-        parts: `delivered_bytes` of the sum.
+        parts: `delivered_bytes` of all sums.
         iteration_bytes: of the tiles that one iteration loads.
     """
     enough = ENOUGH_STAGES * np.asarray(iteration_bytes) <= LOOP_BYTES

@@ -17,7 +17,7 @@ from mirage_mlir.passes.analysis.buffers import (
     staged_loads,
 )
 from mirage_mlir.passes.analysis.row_sums import finds_rows_together
-from mirage_mlir.passes.analysis.tile_attributes import stores_apart
+from mirage_mlir.passes.analysis.tile_attributes import blocks_across, is_folded, stores_apart
 
 MOST_OF_ROWS = 1024
 """Elements of a part of a sum of rows that each block of a cluster without a loop delivers."""
@@ -40,7 +40,19 @@ def is_to_deliver(graph: kernel.GraphDefinedOp, part: ConvertLayoutOp) -> bool:
     if buffer_bytes(part) * layout.blocks > bytes_of_parts(part):
         return False
     iteration = sum(map(buffer_bytes, staged_loads(graph)))
-    return bool(delivers(bytes_of_parts(part), iteration))
+    return bool(delivers(bytes_of_all(graph), iteration))
+
+
+def bytes_of_all(graph: kernel.GraphDefinedOp) -> float:
+    """The bytes that are kept where the parts of all wide sums are delivered."""
+    total = 0.0
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.AccumulateOp) and not is_folded(op.result):
+            *rows, columns = threadblock.shape_of(op.result) or (1,)
+            blocks = blocks_across(op)
+            if blocks > 1 and columns > 1:
+                total += float(delivered_bytes(prod(rows), columns, blocks))
+    return total
 
 
 def is_wide(part: ConvertLayoutOp) -> bool:

@@ -344,9 +344,8 @@ class BlockBuffers(BlockThreads):
         for value in self._kept_sums():
             rows, columns = self._lines(value)
             parts = delivered_bytes(rows, columns, shares)
-            wanted = clustered & (columns > 1) & delivers(parts, self.staged)
-            total = total + np.where(wanted, parts, 0.0)
-        return total
+            total = total + np.where(clustered & (columns > 1), parts, 0.0)
+        return np.where(delivers(total, self.staged), total, 0.0)
 
     def part_bytes(self) -> Array:
         """The bytes of partial sums that a block writes to the split-K workspace."""
