@@ -17,11 +17,10 @@ LOOP_BYTES = 188 * 1024
 """What is left of shared memory for the loop's tiles, at least."""
 
 LINE_PADDING = 32
-"""Bytes behind each line of a part, at most, which keep neighbouring lines in different banks."""
+"""Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
 
 ROOM_STEP = 1024
 """Bytes that the room for parts is a multiple of; as many again are for sums of rows."""
-
 
 WHOLE_ROWS, WHOLE_COLUMNS = 8, 16
 """Rows of a part are a multiple of the first, those of a warpgroup's transposed matmul, and room is

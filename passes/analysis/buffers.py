@@ -122,7 +122,7 @@ def buffer_bytes(op: Operation) -> int:
     return round_up(layout.size * layout.copies * parts * item, buffer_alignment(op))
 
 
-def is_delivered(op: Operation) -> bool:
+def is_delivered(op: Operation) -> TypeGuard[ConvertLayoutOp]:
     """Whether `op` writes to the shared memory of all blocks of the cluster."""
     return isinstance(op, ConvertLayoutOp) and op.delivered is not None
 

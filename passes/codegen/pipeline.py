@@ -214,15 +214,14 @@ class Producer:
             await_tiles(ctx, stage.moved(emit, -self.ahead))
         barrier = full_barrier(ctx, stage.slot)
         # The phase that ends when the iteration before in this buffer has been read.
-        wait(ctx, empty_barrier(ctx, stage.slot), emit.exclusive_or(emit.bits(stage.phase, 1), 1))
+        wait(ctx, empty_barrier(ctx, stage.slot), emit.exclusive_or(stage.parity(emit), 1))
         self.expect_bytes(loads, barrier)
         self.copy(loads, iteration, stage.slot, barrier, shared=True)
 
     def await_release(self, number: Index) -> None:
         """Wait until all have read the tiles of an iteration, of all that the block does."""
         stage = StagePosition.of(self.ctx.emit, number, self.ctx.stages)
-        parity = self.ctx.emit.bits(stage.phase, 1)
-        wait(self.ctx, empty_barrier(self.ctx, stage.slot), parity)
+        wait(self.ctx, empty_barrier(self.ctx, stage.slot), stage.parity(self.ctx.emit))
 
     def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""

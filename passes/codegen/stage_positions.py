@@ -50,6 +50,10 @@ class StagePosition:
         slot, phase, *others = values
         return StagePosition(self.stages, slot, phase), others
 
+    def parity(self, emit: Emitter) -> Index:
+        """0 or 1: what waits for the phase name."""
+        return emit.bits(self.phase, 1)
+
     def moved(self, emit: Emitter, by: int) -> StagePosition:
         """The position `by` iterations later, or earlier: at most `stages`."""
         if self.number is not None:

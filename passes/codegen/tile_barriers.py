@@ -74,10 +74,10 @@ def wait(ctx: KernelContext, barrier: SSAValue, parity: Index) -> None:
 def await_tiles(ctx: KernelContext, stage: StagePosition) -> None:
     """Wait until all tiles of an iteration are in their buffers."""
     if ctx.paced:
-        # Later iterations have the buffers again, and only what `full` counts.
+        # From the second phase on `full` counts all tiles.
         with ctx.emit.when(ctx.emit.equal(stage.phase, 0)):
             wait(ctx, early_barrier(ctx, stage.slot), 0)
-    wait(ctx, full_barrier(ctx, stage.slot), ctx.emit.bits(stage.phase, 1))
+    wait(ctx, full_barrier(ctx, stage.slot), stage.parity(ctx.emit))
 
 
 def await_tile(ctx: KernelContext, op: AwaitTileOp) -> None:

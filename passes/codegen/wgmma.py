@@ -51,8 +51,9 @@ STEPS_TOGETHER = 2
 SLOTS_PER_STEP = 4
 """Accumulators that a thread has of 64 rows and 8 columns."""
 
-
 HALF_BITS = 32
+"""Of a matrix descriptor."""
+
 LOWER_HALF = (1 << HALF_BITS) - 1
 """The bits of a matrix descriptor that the address and the distance along rows are in."""
 
@@ -78,8 +79,8 @@ class Operand:
         The descriptor of the matrix `outer` rows or columns and `depth` elements further on.
 
         Its upper half is known: additions carry nothing into it. It is put together last: where
-        LLVM added 64 bits from iteration to iteration, code by ptxas 13.0 read other memory (ptxas
-        13.1 did not): attention and LoRA were wrong on an H200.
+        LLVM added 64 bits from iteration to iteration, code by ptxas 13.0 read other memory (that
+        of 13.5 did not): attention and LoRA were wrong on an H200.
         """
         distance = self.tile.start(outer, depth) * ITEM_BYTES // ADDRESS_UNIT
         low, high = emit.add(self.low, distance), self.tile.constant >> HALF_BITS

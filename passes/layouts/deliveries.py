@@ -71,6 +71,5 @@ def room_for_parts(graph: kernel.GraphDefinedOp) -> int:
     if prod(graph.loop_sizes) < 2:
         return 0
     parts = [op for op in graph.body.block.ops if is_delivered(op)]
-    wide = [op for op in parts if isinstance(op, ConvertLayoutOp) and is_wide(op)]
-    room = int(delivered_room(sum(map(bytes_of_parts, wide))))
+    room = int(delivered_room(sum(map(bytes_of_parts, filter(is_wide, parts)))))
     return max(room, ROOM_STEP if parts else 0)

@@ -31,11 +31,10 @@ def with_ending(graph: kernel.GraphDefinedOp, epilogue: Sequence[Operation]) -> 
     ]
     if not barriers:
         return list(epilogue)
-    lends = any(map(is_lent, graph.body.block.ops))
-    if stores_apart(graph) and not lends:
-        return list(epilogue)
     before, rest = epilogue[: barriers[-1] + 1], epilogue[barriers[-1] + 1 :]
-    if not lends:
+    if not any(map(is_lent, graph.body.block.ops)):
+        if stores_apart(graph):
+            return list(epilogue)
         blocks = CLUSTER if graph.schedule.cluster_reduction else FIRST_BLOCK
         return [*before, ContinueWithOp(blocks), *rest]
     if stores_apart(graph):

@@ -52,6 +52,7 @@ def test_most_are_ranked_well() -> None:
         ("matmul b16_n6144 f16", {"tma_l2_bandwidth_per_sm": 9e8}),
         ("matmul b512_n4096 f16", {"mma_throughput": 3e13}),
         ("rmsnorm 8192x8192 f16", {"fp32_throughput": 1e12}),
+        ("lora b16_k256_r16 f16", {"dram_bandwidth": 1e12}),
         ("linear_bias_gelu b8 f16", {"fp32_throughput": 1e12}),
         ("gated_mlp b8_n4096 f16", {"barrier_latency": 2e-6}),
     ],

@@ -18,6 +18,7 @@ from mirage_mlir.decisions.copies import (
     loop_stages,
 )
 from mirage_mlir.decisions.exchange import (
+    LINE_PADDING,
     delivered_bytes,
     delivered_room,
     delivers,
@@ -51,7 +52,6 @@ from mirage_mlir.search.cost_model.tile_bytes import (
     padded_tile,
 )
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
-from mirage_mlir.search.cost_model.warps import LINE_PADDING
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Input, Kind
 from mirage_mlir.search.saturation.extract import Derivation
@@ -239,9 +239,7 @@ class BlockBuffers(BlockThreads):
         for operand, stored in self.materialised():
             if self.tiling.stage(operand) not in stages:
                 continue
-            axes = self.tiling.axes(operand)
-            columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
-            rows = self.tiling.volume(operand) / columns
+            rows, columns = self._lines(operand)
             # Either of the axes may come last.
             made = made + stored * np.maximum(
                 padded_bytes(rows, columns, item), padded_bytes(columns, rows, item)
@@ -325,7 +323,7 @@ class BlockBuffers(BlockThreads):
         return total
 
     def _lines(self, value: int) -> tuple[Array, Array]:
-        """The rows and columns of the tile of a sum."""
+        """The rows and columns of the tile of a value."""
         axes = self.tiling.axes(value)
         columns = self.tiling.mesh.tiles[axes[-1]] if axes else self.tiling.one
         return self.tiling.volume(value) / columns, columns

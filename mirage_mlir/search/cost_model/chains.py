@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.decisions.exchange import LINE_PADDING
 from mirage_mlir.decisions.sharing import split_warp_chain
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling
@@ -21,7 +22,6 @@ from mirage_mlir.search.cost_model.warps import (
     DEPTH,
     INSTRUCTION,
     LEFT_BYTES,
-    LINE_PADDING,
     RIGHT_BYTES,
     ROWS,
     Warps,

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.decisions.exchange import LINE_PADDING
 from mirage_mlir.decisions.sharing import Lines, split_group_chain, split_groups
 from mirage_mlir.decisions.wgmma import (
     COLUMN_STEP,
@@ -22,7 +23,7 @@ from mirage_mlir.decisions.wgmma import (
 from mirage_mlir.search.cost_model.chains import Chain, Shared
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, round_up
-from mirage_mlir.search.cost_model.warps import LINE_PADDING, Warps
+from mirage_mlir.search.cost_model.warps import Warps
 from mirage_mlir.search.program.program import Kind
 from mirage_mlir.search.saturation.hypergraph import Edge
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.decisions.exchange import LINE_PADDING
 from mirage_mlir.decisions.registers import SUMS_OF_WARPS
 from mirage_mlir.decisions.sharing import split_warps
 from mirage_mlir.layouts.layout import WARP_THREADS
@@ -18,9 +19,6 @@ INSTRUCTION = 2.0 * ROWS * COLUMNS * DEPTH
 
 LEFT_BYTES, RIGHT_BYTES = 512, 256
 """Bytes that a warp reads for the two sides of it."""
-
-LINE_PADDING = 32
-"""Bytes after each line of a tile of f32 that threads write, so that they meet in no bank."""
 
 NO_GROUPS = np.bool_(False)
 
