@@ -8,8 +8,7 @@ bound (launches, and bytes that each part must move) is below the best time so f
 searched once each, on coarse tile sizes; the kernels of the best plans again on all tile sizes.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mirage_mlir.progress import Progress
@@ -26,6 +25,7 @@ from mirage_mlir.search.multi_kernel.kernel_plan import (
     KernelPlan,
     in_one_kernel,
     joined,
+    of_few_tilings,
 )
 from mirage_mlir.search.multi_kernel.kernel_searches import ALLOWANCE, KernelSearches
 from mirage_mlir.search.multi_kernel.split import Split, splits
@@ -44,11 +44,7 @@ those with the lowest bounds, so that what is left out moves more bytes."""
 CUT_AGAIN = 4
 """Cuts whose parts are cut again: those with the least time by what is known of their parts."""
 
-ALIKE = 2
-"""Plans with equal tiles that are kept: they differ in the order of operations, of which one may
-need too many registers. To time more of them tells nothing."""
-
-PART_COUNTS = 3
+PART_COUNTS = 5
 """Numbers of blocks over which a sum is left open that are tried with what follows."""
 
 
@@ -178,7 +174,7 @@ class Planner(KernelSearches):
         pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
         for graph, cut in pairs[:PART_COUNTS]:
             own = in_one_kernel(first, graph)
-            second = self._rest(cut, 1, best.bound - graph.seconds)
+            second = self._rest(cut, 1, best.near - graph.seconds)
             if second is None:
                 return
             yield joined(cut, own, second)
@@ -266,17 +262,6 @@ def stores_maximum(cut: ProgramCut) -> bool:
     return any(output.shift is not None for output in cut.first.program.outputs)
 
 
-def _of_few_tilings(tilings: Sequence[object]) -> list[int]:
-    """The numbers of plans to keep: `ALIKE` of each tiling."""
-    seen: Counter[object] = Counter()
-    kept: list[int] = []
-    for number, tiling in enumerate(tilings):
-        seen[tiling] += 1
-        if seen[tiling] <= ALIKE:
-            kept.append(number)
-    return kept
-
-
 def search_kernels(
     program: Program, target: Target, limits: Limits, report: SearchReport
 ) -> list[KernelPlan]:
@@ -298,16 +283,15 @@ def search_kernels(
         for form in forms:
             several += planner.plans(form, kernels, planner.bound)
     several.sort(key=lambda plan: plan.seconds)
-    best = list({plan.key(): plan for plan in several if len(plan.kernels) > 1}.values())[:KEPT]
-    for plan in best:
+    best = {plan.key(): plan for plan in several if len(plan.kernels) > 1}
+    for plan in of_few_tilings([*best.values()], KEPT):
         found += planner.refined(plan)
-    timed = sorted(((joint_seconds(plan, target), plan) for plan in found), key=lambda one: one[0])
-    timed = [timed[number] for number in _of_few_tilings([plan.tiling() for _, plan in timed])]
-    kept = spread(
-        timed,
+    times = {id(plan): joint_seconds(plan, target) for plan in found}
+    found.sort(key=lambda plan: times[id(plan)])
+    return spread(
+        of_few_tilings(found),
         limits.candidates,
-        lambda one: str(one[1]),
-        lambda one: one[0],
-        lambda one: one[1].tiling(),
+        str,
+        lambda plan: times[id(plan)],
+        KernelPlan.tiling,
     )
-    return [plan for _, plan in kept]
