@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.decisions.wgmma import (
+    FEWER_SUMS,
     GROUP_COUNTS,
     GROUP_THREADS,
     GROUPS_IN_FLIGHT,
-    MAX_SUMS,
     WGMMA_ROWS,
 )
 from mirage_mlir.layouts.layout import MMA_COLUMNS, MMA_ROWS
@@ -121,7 +121,7 @@ def matrix_threads(matmuls: Sequence[tuple[ArrayLike, ArrayLike]], *, grouped: b
         accumulators = accumulators + fragments * (MMA_ROWS * MMA_COLUMNS)
     ((rows, _), *others) = matmuls
     alone = (grouped and not others) & (np.asarray(rows) == WGMMA_ROWS)
-    allowed = np.where(alone, MAX_SUMS, ACCUMULATORS_PER_THREAD)
+    allowed = np.where(alone, FEWER_SUMS, ACCUMULATORS_PER_THREAD)
     many = accumulators > allowed * MATRIX_THREADS
     return np.where(many, 2.0 * MATRIX_THREADS, float(MATRIX_THREADS))
 

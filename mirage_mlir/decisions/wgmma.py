@@ -34,9 +34,13 @@ GROUP_COUNTS = (1, 2, 4)
 GROUPS_IN_FLIGHT = 2
 """Warpgroups that a multiprocessor needs: while one waits for its matmul, another computes."""
 
-MAX_SUMS = 128
-"""Of one matmul in a thread: half of its registers; operands of other matmuls, addresses and
-elements of other tiles need the rest."""
+MAX_SUMS = 176
+"""Of one matmul in a thread, which beside producers that give registers back has up to 232: 176
+rows by 256 columns for two warpgroups. Addresses and what the epilogue works on need the rest."""
+
+FEWER_SUMS = 128
+"""The same in blocks of one warpgroup, and for the matmuls of a batch together: half of a thread's
+registers; operands of other matmuls and elements of other tiles need the rest."""
 
 OTHER_REGISTERS = 32
 """Of a thread, for other than the sums of a chain, where a large block leaves it fewer than 255: of

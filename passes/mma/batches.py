@@ -9,7 +9,7 @@ lines on, and one instruction multiplies all of them.
 
 from xdsl.ir import SSAValue
 
-from mirage_mlir.decisions.wgmma import MAX_COLUMNS, MAX_SUMS
+from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_COLUMNS
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.passes.analysis.accumulators import accumulators, batch_lines
@@ -28,7 +28,7 @@ def batch_matmuls(graph: kernel.GraphDefinedOp) -> None:
     for ops in found.values():
         columns = sum(batch_lines(op) for op in ops)
         slots = sum(len(accumulators(op).offsets) for op in ops)
-        if len(ops) == 1 or columns > MAX_COLUMNS or slots > MAX_SUMS:
+        if len(ops) == 1 or columns > MAX_COLUMNS or slots > FEWER_SUMS:
             continue
         start = 0
         for op in ops:

@@ -4,15 +4,9 @@ from dataclasses import dataclass
 
 from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.decisions.sharing import Lines, split_groups
-from mirage_mlir.decisions.wgmma import (
-    COLUMN_STEP,
-    ITEM_BYTES,
-    WGMMA_DEPTH,
-    WGMMA_ROWS,
-    Groups,
-)
+from mirage_mlir.decisions.wgmma import ITEM_BYTES, WGMMA_DEPTH, Groups
 from mirage_mlir.dialects import threadblock
-from mirage_mlir.layouts.layout import as_matrix, round_up
+from mirage_mlir.layouts.layout import as_matrix
 from mirage_mlir.passes.analysis.buffers import buffer_of, has_rows_along
 from mirage_mlir.passes.analysis.tile_attributes import Reduction, has_half_operands, matmul_sizes
 from mirage_mlir.targets.tensor_map import widest_swizzle
@@ -36,25 +30,21 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
     """
     How warpgroups compute a matmul of tiles in shared memory; None if `mma.sync` computes it.
 
-    The rows of `wgmma` come in units of 64. If the tile's rows do not fill them but its columns do,
-    the transpose is computed, in which the tile's rows come in units of 8.
+    Where the transposed matmul reads less, or only that fits, it is computed.
     """
-    rows, columns, depth = matmul_sizes(op)
-    if warps % GROUP_WARPS or depth % WGMMA_DEPTH or not has_half_operands(op):
+    sizes = matmul_sizes(op)
+    if warps % GROUP_WARPS or sizes[2] % WGMMA_DEPTH or not has_half_operands(op):
         return None
-    sides = [lines_of(op, index) for index in (0, 1)]
-    swapped = rows % WGMMA_ROWS != 0
-    if swapped:
-        sides.reverse()
-        rows, columns = columns, round_up(rows, COLUMN_STEP)
-    first, second = sides
-    if first is None or second is None or rows % WGMMA_ROWS or columns % COLUMN_STEP:
+    first, second = (lines_of(op, index) for index in (0, 1))
+    if first is None or second is None:
         return None
-    split = split_groups((rows, columns, depth), (first, second), warps // GROUP_WARPS, summed)
+    split, swapped = split_groups(sizes, (first, second), warps // GROUP_WARPS, summed)
     if not split.fits:
         return None
     down, across, deep = int(split.down), int(split.across), int(split.deep)
-    return WgmmaSplit((across, down, deep) if swapped else (down, across, deep), swapped)
+    if swapped:
+        return WgmmaSplit((across, down, deep), swapped=True)
+    return WgmmaSplit((down, across, deep), swapped=False)
 
 
 def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:

@@ -96,25 +96,16 @@ def group_matmul(
     summed: bool,
 ) -> Grouped:
     """
-    How warpgroups share a matmul that is in no chain; `split_groups` decides it.
-
-    Where only the columns are a multiple of the instruction's rows the transposed matmul is
-    computed.
+    How warpgroups share a matmul that is in no chain, or the transposed one; `split_groups` decides
+    it.
     """
     rows, columns, depth = sides
-    normal = rows % WGMMA_ROWS == 0
-    high = np.where(normal, rows, columns)
-    wide = round_up(np.where(normal, columns, rows), COLUMN_STEP)
     groups = threads / GROUP_THREADS
-    first, second = (
-        Lines(
-            np.where(normal, one.line, other.line),
-            np.where(normal, one.along_depth, other.along_depth),
-        )
-        for one, other in (operands, operands[::-1])
-    )
-    split = split_groups((high, wide, depth), (first, second), groups, summed)
-    fits = split.fits & (high % WGMMA_ROWS == 0) & operands[0].fits & operands[1].fits
+    first, second = (Lines(operand.line, operand.along_depth) for operand in operands)
+    split, swapped = split_groups(sides, (first, second), groups, summed)
+    fits = split.fits & operands[0].fits & operands[1].fits
+    high = np.where(swapped, columns, rows)
+    wide = round_up(np.where(swapped, rows, columns), COLUMN_STEP)
     height, width, inner = high / split.down, wide / split.across, depth / split.deep
     read = OPERAND_READ * groups * (height / WGMMA_ROWS) * (WGMMA_ROWS + width) * inner * ITEM_BYTES
     parts = np.where(split.deep > 1, split.deep * high * wide * 4, 0.0)

@@ -12,6 +12,7 @@ from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
     registers_side_by_side,
 )
+from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_SUMS
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
@@ -22,9 +23,15 @@ from mirage_mlir.search.saturation.extract import Derivation
 MAX_LIVE_PER_THREAD = 96
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
-MAX_LIVE_BESIDE_PRODUCER = 136
-"""The same where warpgroups multiply and a producer copies, which leaves others 240 registers: all
-sums that a warpgroup may have in a thread, and a few elements more."""
+FEW_MORE = 8
+"""Elements beside the sums of matmuls."""
+
+MAX_LIVE_BESIDE_PRODUCER = MAX_SUMS + FEW_MORE
+"""The same where warpgroups compute one matmul and producers copy, which leaves others up to 232
+registers: all sums that a warpgroup may have in a thread, and a few elements more."""
+
+MAX_LIVE_OF_SEVERAL = FEWER_SUMS + FEW_MORE
+"""The same with several matmuls, whose operands and results need registers as well."""
 
 MAX_LIVE_WALKING = 136
 """The same in a loop that reads and writes whole rows, whose blocks have few threads: of 255
@@ -64,7 +71,9 @@ class Resources(BlockBuffers):
         shared = self.shared <= self.tiling.target.shared_memory_per_block
         most = MAX_LIVE_PER_THREAD
         if self.tiling.target.has_wgmma and self.matmuls:
-            most = np.where(self.grouped, MAX_LIVE_BESIDE_PRODUCER, most)
+            alone = len(self.matmuls) == 1
+            beside = MAX_LIVE_BESIDE_PRODUCER if alone else MAX_LIVE_OF_SEVERAL
+            most = np.where(self.grouped, beside, most)
         most = np.where(self.walks, MAX_LIVE_WALKING, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
