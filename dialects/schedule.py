@@ -49,6 +49,9 @@ class Schedule(Facts):
     stagger: int = 0
     """Iterations by which a block's loop begins later than that of its neighbour, and wraps around;
     0 where all begin with the first."""
+    shifted_axes: tuple[int, ...] = ()
+    """Axes of the grid along which the last tile starts early enough to end with its tensor, and
+    stores only what the tile before it has not."""
     persistent_blocks: int = 0
     """Blocks of the launch, each of which computes one tile of the grid after another, while the
     producer copies for the next one; 0 for a block for each tile."""

@@ -6,7 +6,7 @@ from mirage_mlir.diagnostics import invalid
 from mirage_mlir.dialects.deferred_mma import StartDeferredOp
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.pipeline import EPILOGUE, MAIN_LOOP, SectionOp
-from mirage_mlir.dialects.threadblock import LoadOp, MatmulOp
+from mirage_mlir.dialects.threadblock import LoadOp, MatmulOp, StoreOp
 
 
 def verify_schedule(graph: GraphDefinedOp) -> None:
@@ -19,6 +19,7 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
         raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     if graph.schedule.stagger:
         _verify_stagger(graph)
+    _verify_shifts(graph)
     _verify_deferred(graph)
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
@@ -35,6 +36,21 @@ def _verify_stagger(graph: GraphDefinedOp) -> None:
     for op in graph.body.block.ops:
         if isinstance(op, LoadOp) and op.multicast is not None:
             raise invalid(op, "is multicast to blocks that begin their loops with other iterations")
+
+
+def _verify_shifts(graph: GraphDefinedOp) -> None:
+    """Only tiles that a grid axis alone cuts start elsewhere, and those of no packed tensor."""
+    axes, grid = graph.schedule.shifted_axes, graph.grid_sizes
+    if any(not 0 <= axis < len(grid) for axis in axes) or len(set(axes)) < len(axes):
+        raise invalid(graph, f"has shifted_axes {list(axes)}, and a grid of {len(grid)} axes")
+    for op in graph.body.block.ops:
+        if not isinstance(op, LoadOp | StoreOp):
+            continue
+        dims = [dim for axis in axes if (dim := op.grid_map.get_values()[axis]) >= 0]
+        if any(dim in op.loop_map.get_values() for dim in dims):
+            raise invalid(op, "has a dim that a loop and one of the shifted_axes cut")
+        if dims and isinstance(op, LoadOp) and op.packed is not None:
+            raise invalid(op, "is packed, and one of the shifted_axes cuts its tensor")
 
 
 def _verify_deferred(graph: GraphDefinedOp) -> None:

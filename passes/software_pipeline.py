@@ -8,6 +8,7 @@ from mirage_mlir.passes.analysis.tile_attributes import has_layouts
 from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.schedule.pipelining import Pipelining
 from mirage_mlir.passes.schedule.rasterization import rasterize
+from mirage_mlir.passes.schedule.shifted_tiles import shift_tiles
 from mirage_mlir.passes.schedule.staggering import stagger
 from mirage_mlir.passes.schedule.streams import mark_streams
 from mirage_mlir.targets.target import Target
@@ -78,6 +79,10 @@ class SoftwarePipelinePass(GraphPass):
     one tile of the grid after another, and whose producer copies for the next one meanwhile. Its
     sections say what is done for one tile; fills are for the first.
 
+    Where a tensor is no multiple of its tiles along an axis of the grid, the last tile that a
+    producer copies starts early enough to end with the tensor (`shifted_axes`), if what is stored
+    of an element depends on no other along that axis. It stores what the tile before has not.
+
     The schedule also has the order of a grid's blocks where concurrent blocks then share more tiles
     in L2: bands of `raster_width` blocks. Where blocks mostly read along lines of their own, as
     those of weights [out, in], each begins its loop `stagger` iterations further along than its
@@ -105,6 +110,7 @@ class SoftwarePipelinePass(GraphPass):
         if graph.schedule.stages:
             fail(graph, "has a schedule already")
         Pipelining(graph, target, self.stages, self.persistent).run()
+        shift_tiles(graph)
         rasterize(graph, target.sm_count)
         stagger(graph)
         mark_streams(graph)

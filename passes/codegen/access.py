@@ -330,9 +330,14 @@ def write_global(
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     """Which elements of a stored tile lie inside its tensor."""
     shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
-    origin = ctx.origin(op, ctx.iterations)
+    origin, shifted = ctx.origin(op, ctx.iterations), ctx.shifted_dims(op)
+    unshifted = ctx.unshifted_origin(op, ctx.iterations)
     extents: list[Extent | None] = []
     for dim, size in enumerate(sizes):
+        if dim in shifted:
+            own = ctx.emit.sub(unshifted[dim], origin[dim])
+            extents.append(Extent(shape[dim], in_loop=False, first=own))
+            continue
         grid, loops = cuts(op, dim)
         blocks = ctx.graph.grid_sizes[grid] if grid is not None else 1
         iterations = prod(ctx.graph.loop_sizes[loop] for loop in loops)

@@ -183,9 +183,24 @@ class KernelContext:
         self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
     ) -> list[Index]:
         """The index of a tile's first element along each dim of its tensor."""
+        starts = self.unshifted_origin(op, iterations)
+        whole, sizes = self.view(op).shape, threadblock.shape_of(tile_of(op))
+        for dim in self.shifted_dims(op):
+            starts[dim] = self.emit.least(starts[dim], whole[dim] - sizes[dim])
+        return starts
+
+    def unshifted_origin(
+        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
+    ) -> list[Index]:
+        """The same if the last tiles along the axes of the grid are not shifted."""
         sizes = threadblock.shape_of(tile_of(op))
         numbers = self.tile_numbers(op, iterations)
         return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
+
+    def shifted_dims(self, op: threadblock.LoadOp | threadblock.StoreOp) -> list[int]:
+        """The dims of a tensor along which its last tile is shifted, to end with the tensor."""
+        dims = [op.grid_map.get_values()[axis] for axis in self.graph.schedule.shifted_axes]
+        return [dim for dim in dims if dim >= 0]
 
     def load_extents(
         self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
@@ -194,6 +209,7 @@ class KernelContext:
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
         origin = self.origin(op, [0] * len(iterations) if first else iterations)
+        shifted = self.shifted_dims(op)
         extents: list[Extent | None] = []
         for dim, size in enumerate(sizes):
             grid, loops = cuts(op, dim)
@@ -203,7 +219,7 @@ class KernelContext:
             last = blocks * count - 1
             if first:
                 last = blocks - 1 if self.graph.is_cyclic else (blocks - 1) * count
-            if (last + 1) * shape[dim] <= size:
+            if (last + 1) * shape[dim] <= size or dim in shifted:
                 extents.append(None)
             else:
                 limit = self.emit.sub(size, origin[dim])
@@ -336,11 +352,11 @@ class KernelContext:
             conditions.append(emit.less(column, columns))
         if any(extents):
             indices = [*self.unravel(row, shape[:-1]), column]
-            conditions += [
-                emit.less(index, extent.limit)
-                for index, extent in zip(indices, extents, strict=True)
-                if extent
-            ]
+            for index, extent in zip(indices, extents, strict=True):
+                if extent and extent.first != 0:
+                    conditions.append(emit.negate(emit.less(index, extent.first)))
+                elif extent:
+                    conditions.append(emit.less(index, extent.limit))
         return emit.all(conditions)
 
     def at(self, layout: RegisterLayout, place: Position) -> tuple[Index, Index]:

@@ -16,6 +16,8 @@ from mirage_mlir.search.cost_model.fitted import (
     APART,
     BLOCK_INTERVAL,
     BLOCK_START,
+    FIRST_TILE,
+    FOUR_APART,
     HIDING_BLOCKS,
     LAST_ITERATION,
     PIPELINE_APART,
@@ -102,7 +104,12 @@ class CostModel(SumsAcrossBlocks):
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
-        overlapped = np.maximum(memory, compute) + apart * np.minimum(memory, compute)
+        if pipelined.any():
+            rate = target.tma_bandwidth_per_sm
+            filled = np.where(pipelined, FIRST_TILE * waves * self.resources.staged / rate, 0.0)
+        else:
+            filled = 0.0
+        overlapped = np.maximum(memory, compute + filled) + apart * np.minimum(memory, compute)
         overlapped = np.maximum(overlapped, most * BLOCK_INTERVAL)
         # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
@@ -172,4 +179,5 @@ class CostModel(SumsAcrossBlocks):
             # These wait for their matmuls anyway, and most of them for their bytes.
             return np.where(iterations > 2, 0.0, PIPELINE_APART * (stages <= 2))
         two = np.where(iterations > 2, TWO_APART, PIPELINE_APART)
-        return np.where(stages <= 2, two, np.where(stages <= 3, THREE_APART, 0.0))
+        few = np.where(stages <= 3, THREE_APART, np.where(stages <= 4, FOUR_APART, 0.0))
+        return np.where(stages <= 2, two, few)

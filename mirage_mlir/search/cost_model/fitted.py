@@ -114,6 +114,10 @@ TWO_APART, THREE_APART = 0.85, 0.05
 nothing with more. Matmuls of tiles of 128 by 128 and more took 50 us with two of 96 KB where 26
 were enough with seven of 32 KB."""
 
+FOUR_APART = 0.0
+
+FIRST_TILE = 0.0
+
 LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
 """What the last iteration's work and the waits of reductions take where a warp of its own starts
 the copies, as a part of what they take elsewhere: warps do not wait for each other then, and the
