@@ -16,7 +16,6 @@ from mirage_mlir.search.cost_model.fitted import (
     APART,
     BLOCK_INTERVAL,
     BLOCK_START,
-    FIRST_TILE,
     FOUR_APART,
     HIDING_BLOCKS,
     LAST_ITERATION,
@@ -104,12 +103,10 @@ class CostModel(SumsAcrossBlocks):
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)
-        if pipelined.any():
-            rate = target.tma_bandwidth_per_sm
-            filled = np.where(pipelined, FIRST_TILE * waves * self.resources.staged / rate, 0.0)
-        else:
-            filled = 0.0
-        overlapped = np.maximum(memory, compute + filled) + apart * np.minimum(memory, compute)
+        # Producers start all copies at once, and the first matmul waits for a whole tile.
+        filled = waves * self.resources.staged / (target.tma_bandwidth_per_sm or np.inf)
+        worked = compute + np.where(pipelined, filled, 0.0)
+        overlapped = np.maximum(memory, worked) + apart * np.minimum(memory, compute)
         overlapped = np.maximum(overlapped, most * BLOCK_INTERVAL)
         # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
@@ -125,6 +122,7 @@ class CostModel(SumsAcrossBlocks):
             "pipelined": pipelined,
             "memory": memory,
             "compute": compute,
+            "worked": worked,
             "barriers": barriers,
             "reading": reading,
             "waiting": waiting,

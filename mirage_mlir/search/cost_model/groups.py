@@ -35,7 +35,7 @@ SHORT_LINES = 1.35
 """How much longer a matmul takes with an operand whose lines are not 128 bytes long: attention
 with 80 or 96 keys 1.7 times as long as with 64 or 128, matmuls of 192, 80 and 96 columns 1.3."""
 
-OPERAND_READ = 0.5
+OPERAND_READ = 0.75
 """What a byte that a warpgroup matmul reads in shared memory counts for, in those that threads
 read."""
 
