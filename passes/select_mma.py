@@ -187,8 +187,8 @@ class SelectMmaPass(GraphPass):
     `warps` has the numbers of warps along rows, columns and depth of the tile. The split is that of
     the fewest instructions for a warp; depth is split only where the result is added up. With
     `mma.sync` each warp multiplies tiles of 16 rows. On a target that has `wgmma`, warpgroups
-    multiply tiles of 64 rows, and `warps` counts warpgroups. For tiles of few rows and at least 64
-    columns they compute the transpose (`swapped`).
+    multiply tiles of 64 rows, and `warps` counts warpgroups. They compute the transpose (`swapped`)
+    of tiles of few rows and at least 64 columns, and where that reads less from shared memory.
 
     A matmul whose left operand is computed element by element from another matmul's result takes it
     from the registers of that result (`chained`). A small loop-invariant left operand stays in

@@ -40,6 +40,25 @@ func.func @few_rows(%in: tensor<8x512xf16>, %weight: tensor<512x64xf16>) -> tens
   func.return %o : tensor<8x64xf32>
 }
 
+// Two warpgroups share 192 rows of the transpose: its rows are three times 64 columns of the tile, and
+// each warpgroup has 96 of its columns.
+// CHECK-LABEL: func.func @thirds
+// CHECK:         schedule <threads = 256>
+// CHECK:         %p = threadblock.matmul %x, %w {mma = "wgmma", warps = array<i64: 2, 1, 1>, swapped} :
+// WARPS-LABEL: func.func @thirds
+// WARPS:         %p = threadblock.matmul %x, %w {warps = array<i64: 2, 4, 1>} :
+func.func @thirds(%in: tensor<192x512xf16>, %weight: tensor<512x192xf16>) -> tensor<192x192xf32> {
+  %o = kernel.graph_defined ins(%in, %weight) grid [1] loop [8] {
+  ^bb0(%xa: tensor<192x512xf16>, %wa: tensor<512x192xf16>):
+    %x = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<192x512xf16>) -> !threadblock.tile<192x64xf16>
+    %w = threadblock.load %wa grid_map [_] loop_map [0] : (tensor<512x192xf16>) -> !threadblock.tile<64x192xf16>
+    %p = threadblock.matmul %x, %w : (!threadblock.tile<192x64xf16>, !threadblock.tile<64x192xf16>) -> !threadblock.tile<192x192xf32>
+    %a = threadblock.accumulate %p : (!threadblock.tile<192x192xf32>) -> !threadblock.tile<192x192xf32>
+    threadblock.store %a grid_map [_] : !threadblock.tile<192x192xf32>
+  } : (tensor<192x512xf16>, tensor<512x192xf16>) -> tensor<192x192xf32>
+  func.return %o : tensor<192x192xf32>
+}
+
 // Scores times values: what the first matmul leaves in registers is the left operand of the second.
 // Groups that share the columns of the first share the depth of the second. The queries do not change
 // in the loop: warps keep them in registers, warpgroups read them from shared memory.

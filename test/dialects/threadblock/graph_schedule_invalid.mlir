@@ -286,3 +286,28 @@ func.func @f(%x: tensor<64x64xf16>, %w: tensor<64x64xf16>) -> tensor<64x64xf32> 
   } : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
   func.return %y : tensor<64x64xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<60xf32>) -> tensor<60xf32> {
+  // expected-error @below {{has shifted_axes [1], and a grid of 1 axes}}
+  %y = kernel.graph_defined ins(%x) grid [8] schedule <threads = 64, shifted_axes = [1]> {
+  ^bb0(%a: tensor<60xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<60xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %t grid_map [0] : !threadblock.tile<8xf32>
+  } : (tensor<60xf32>) -> tensor<60xf32>
+  func.return %y : tensor<60xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<60xf32>) -> tensor<8xf32> {
+  %y = kernel.graph_defined ins(%x) grid [2] loop [4] schedule <threads = 64, shifted_axes = [0]> {
+  ^bb0(%a: tensor<60xf32>):
+    // expected-error @below {{has a dim that a loop and one of the shifted_axes cut}}
+    %t = threadblock.load %a grid_map [0] loop_map [0] : (tensor<60xf32>) -> !threadblock.tile<8xf32>
+    %s = threadblock.accumulate %t across [0] : (!threadblock.tile<8xf32>) -> !threadblock.tile<8xf32>
+    threadblock.store %s grid_map [_] : !threadblock.tile<8xf32>
+  } : (tensor<60xf32>) -> tensor<8xf32>
+  func.return %y : tensor<8xf32>
+}

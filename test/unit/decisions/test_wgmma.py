@@ -169,9 +169,13 @@ def test_tiles_that_no_descriptor_says():
 def shared_by(
     sizes: tuple[int, int, int], operands: tuple[Lines, Lines], count: int, may_split: bool
 ) -> tuple[int, int, int] | None:
-    """Warpgroups along rows, columns and depth; None where they cannot share the matmul."""
-    split = split_groups(sizes, operands, count, may_split)
-    return (int(split.down), int(split.across), int(split.deep)) if split.fits else None
+    """
+    Warpgroups along the instruction's rows, columns and depth; None where none can share the
+    matmul as it is.
+    """
+    split, swapped = split_groups(sizes, operands, count, may_split)
+    fits = split.fits and not swapped
+    return (int(split.down), int(split.across), int(split.deep)) if fits else None
 
 
 LINES = Lines(64, along_depth=True)
@@ -207,3 +211,41 @@ def test_groups_start_at_runs_of_their_own():
     # Half of a line of 64 along the depth, but no third of one.
     assert shared_by((64, 8, 64), (LINES, LINES), 2, True) == (1, 1, 2)
     assert shared_by((64, 8, 96), (LINES, LINES), 2, True) is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count", "expected"),
+    [
+        # Rows that fill no 64 are columns of the instruction, in units of 8.
+        ((16, 64, 64), 1, (1, 1, 1)),
+        ((12, 128, 64), 2, (2, 1, 1)),
+        # Two warpgroups cannot share three times 64 rows, or columns within a line, but 96 rows.
+        ((192, 192, 64), 2, (1, 2, 1)),
+        # One instruction for 128 columns reads less than two for 64.
+        ((128, 64, 64), 1, (1, 1, 1)),
+        # As many sums as a thread can have.
+        ((176, 256, 64), 2, (2, 1, 1)),
+    ],
+)
+def test_the_transpose_is_computed(
+    sizes: tuple[int, int, int], count: int, expected: tuple[int, int, int]
+) -> None:
+    """A row-major left operand has its lines along the depth, a row-major right one across."""
+    split, swapped = split_groups(sizes, (LINES, COLUMNS), count, may_split=False)
+    assert split.fits
+    assert swapped
+    assert (int(split.down), int(split.across), int(split.deep)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"), [((128, 256, 64), 2), ((64, 128, 64), 1), ((128, 128, 64), 2)]
+)
+def test_equal_reading_keeps_the_matmul(sizes: tuple[int, int, int], count: int) -> None:
+    split, swapped = split_groups(sizes, (LINES, COLUMNS), count, may_split=False)
+    assert split.fits
+    assert not swapped
+
+
+def test_too_many_sums_fit_neither_way() -> None:
+    split, _ = split_groups((184, 256, 64), (LINES, COLUMNS), 2, may_split=False)
+    assert not split.fits
