@@ -1,15 +1,16 @@
 """The `pack-constants` pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from mirage_mlir.constant_inputs import constant_inputs
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.passes.analysis.buffers import is_staged
 from mirage_mlir.passes.analysis.packing import packing_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tile_attributes import cut_axes
 from mirage_mlir.passes.frontend.check import is_compiled
 from mirage_mlir.passes.graph_pass import TargetPass
 from mirage_mlir.targets.target import Target
@@ -49,4 +50,12 @@ def _pack(function: func.FuncOp) -> None:
         if isinstance(graph, kernel.GraphDefinedOp) and graph.schedule.producer_warps > 0:
             for op in graph.body.block.ops:
                 if is_staged(op) and view_of(op.source).root in constants and packing_of(op):
+                    _unshift(graph, op)
                     op.packed = UnitAttr()
+
+
+def _unshift(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> None:
+    """Let tiles of a packed copy, which has zeros behind the tensor, start where they did."""
+    cut = cut_axes(op)
+    axes = tuple(axis for axis in graph.schedule.shifted_axes if axis not in cut)
+    graph.schedule = replace(graph.schedule, shifted_axes=axes)

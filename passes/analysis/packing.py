@@ -2,7 +2,7 @@
 
 from mirage_mlir.decisions.multicast import partial_copy
 from mirage_mlir.decisions.packing import Packing
-from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.passes.analysis.buffers import cuts, shared_layout, tiles_along
 from mirage_mlir.passes.analysis.tensor_loads import map_of
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -13,11 +13,8 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
     """
     How the tensor of a load by tensor copies is packed.
 
-    None where elements repeat (stride 0), where panels are not adjacent in shared memory, or where
-    the last tile is shifted.
+    None where elements repeat (stride 0), or where panels are not adjacent in shared memory.
     """
-    if is_shifted(op):
-        return None
     view, boxes = view_of(op.source), map_of(op)
     assert boxes is not None, "assign-layouts asks first"
     tile = threadblock.shape_of(op.result)
@@ -45,13 +42,6 @@ def packing_of(op: threadblock.LoadOp) -> Packing | None:
         shared = partial_copy(packed, packed_tile(packing), op.sharing_blocks)
         return None if shared is None else packing
     return packing
-
-
-def is_shifted(op: threadblock.LoadOp) -> bool:
-    """Whether the last tile of the tensor starts early enough to end with it."""
-    graph = op.parent_op()
-    assert isinstance(graph, kernel.GraphDefinedOp)
-    return any(op.grid_map.get_values()[axis] >= 0 for axis in graph.schedule.shifted_axes)
 
 
 def packed_tile(packing: Packing) -> tuple[int, int]:

@@ -34,6 +34,7 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import exp_of_difference, scaled
+from mirage_mlir.passes.codegen.tile_origins import origin_of, shifted_dims, unshifted_origin
 from mirage_mlir.passes.codegen.window_copies import line_start
 
 CACHE_POLICIES = {EVICT_FIRST: 0x12F0000000000000, EVICT_LAST: 0x14F0000000000000}
@@ -330,8 +331,8 @@ def write_global(
 def store_extents(ctx: KernelContext, op: threadblock.StoreOp) -> Extents:
     """Which elements of a stored tile lie inside its tensor."""
     shape, sizes = threadblock.shape_of(op.tile), ctx.view(op).shape
-    origin, shifted = ctx.origin(op, ctx.iterations), ctx.shifted_dims(op)
-    unshifted = ctx.unshifted_origin(op, ctx.iterations)
+    origin, shifted = origin_of(ctx, op, ctx.iterations), shifted_dims(ctx.graph, op)
+    unshifted = unshifted_origin(ctx, op, ctx.iterations)
     extents: list[Extent | None] = []
     for dim, size in enumerate(sizes):
         if dim in shifted:

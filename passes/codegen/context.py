@@ -19,12 +19,13 @@ from mirage_mlir.layouts.layout import (
     Position,
     RegisterLayout,
 )
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged, tile_of
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged
 from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
 from mirage_mlir.passes.codegen.stage_positions import StagePosition
+from mirage_mlir.passes.codegen.tile_origins import origin_of, shifted_dims
 
 
 @dataclass(frozen=True)
@@ -160,47 +161,7 @@ class KernelContext:
         mask = sum(1 << bit for bit in bits)
         return True if not mask else self.emit.equal(self.emit.bits(self.thread, mask), 0)
 
-    # --- where a tile lies in its tensor
-
-    def tile_numbers(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
-    ) -> list[Index]:
-        """The number of a tile along each dimension of its tensor."""
-        numbers: list[Index] = []
-        for dim in range(len(threadblock.shape_of(tile_of(op)))):
-            grid, loops = cuts(op, dim)
-            digits = [(iterations[loop], self.graph.loop_sizes[loop]) for loop in loops]
-            if grid is not None:
-                place = len(digits) if self.graph.is_cyclic else 0
-                digits.insert(place, (self.blocks[grid], self.graph.grid_sizes[grid]))
-            index: Index = 0
-            for digit, count in digits:
-                index = self.emit.add(self.emit.mul(index, count), digit)
-            numbers.append(index)
-        return numbers
-
-    def origin(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
-    ) -> list[Index]:
-        """The index of a tile's first element along each dim of its tensor."""
-        starts = self.unshifted_origin(op, iterations)
-        whole, sizes = self.view(op).shape, threadblock.shape_of(tile_of(op))
-        for dim in self.shifted_dims(op):
-            starts[dim] = self.emit.least(starts[dim], whole[dim] - sizes[dim])
-        return starts
-
-    def unshifted_origin(
-        self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]
-    ) -> list[Index]:
-        """The same if the last tiles along the axes of the grid are not shifted."""
-        sizes = threadblock.shape_of(tile_of(op))
-        numbers = self.tile_numbers(op, iterations)
-        return [self.emit.mul(number, size) for number, size in zip(numbers, sizes, strict=True)]
-
-    def shifted_dims(self, op: threadblock.LoadOp | threadblock.StoreOp) -> list[int]:
-        """The dims of a tensor along which its last tile is shifted, to end with the tensor."""
-        dims = [op.grid_map.get_values()[axis] for axis in self.graph.schedule.shifted_axes]
-        return [dim for dim in dims if dim >= 0]
+    # --- which elements of a tile are in its tensor
 
     def load_extents(
         self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
@@ -208,8 +169,8 @@ class KernelContext:
         """Which elements of a loaded tile are valid; with `first`, in iteration 0 of each loop."""
         shape = threadblock.shape_of(op.result)
         sizes = kernel.shape_of(op.source)
-        origin = self.origin(op, [0] * len(iterations) if first else iterations)
-        shifted = self.shifted_dims(op)
+        origin = origin_of(self, op, [0] * len(iterations) if first else iterations)
+        shifted = shifted_dims(self.graph, op)
         extents: list[Extent | None] = []
         for dim, size in enumerate(sizes):
             grid, loops = cuts(op, dim)
@@ -386,7 +347,7 @@ class KernelContext:
         emit = self.emit
         element = kernel.tensor_type(view.root).element_type
         pointer = emit.pointer(self.pointers[view.root], view.offset, element)
-        for index, stride in zip(self.origin(op, iterations), view.strides, strict=True):
+        for index, stride in zip(origin_of(self, op, iterations), view.strides, strict=True):
             if index == 0 or stride == 0:
                 continue
             wide = emit.result(arith.ExtUIOp(emit.i32(index), i64))

@@ -7,13 +7,14 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.interface import PackingAttr, PackingFacts
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.tile_origins import tile_numbers
 
 
 def packed_origin(
     ctx: KernelContext, op: threadblock.LoadOp, packing: Packing, iterations: list[Index]
 ) -> list[Index]:
     """The coordinates at which a tile starts in a packed tensor: its first line, column 0."""
-    tiles = ctx.tile_numbers(op, iterations)
+    tiles = tile_numbers(ctx, op, iterations)
     number: Index = 0
     for dim in packing.order:
         number = ctx.emit.add(ctx.emit.mul(number, packing.counts[dim]), tiles[dim])

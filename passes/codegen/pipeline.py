@@ -51,6 +51,7 @@ from mirage_mlir.passes.codegen.tile_barriers import (
     invariant_barrier,
     wait,
 )
+from mirage_mlir.passes.codegen.tile_origins import origin_of
 from mirage_mlir.passes.schedule.sections import sections_of
 from mirage_mlir.targets.tensor_map import BoxStart, TensorMap, box_starts
 
@@ -282,7 +283,7 @@ class Producer:
         ctx, emit = self.ctx, self.ctx.emit
         tensor = mapped(op)
         if tensor.packing is None:
-            origin = ctx.origin(op, iterations)
+            origin = origin_of(ctx, op, iterations)
         else:
             origin = packed_origin(ctx, op, tensor.packing, iterations)
         priority = op.eviction_priority

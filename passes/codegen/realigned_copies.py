@@ -25,6 +25,7 @@ from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import TileCopy
 from mirage_mlir.passes.codegen.emitter import WORD_BYTES as WORD
 from mirage_mlir.passes.codegen.emitter import Condition, Index
+from mirage_mlir.passes.codegen.tile_origins import origin_of
 
 PIECE_WORDS = WIDEST_ACCESS // WORD
 
@@ -64,7 +65,7 @@ class RealignedCopy(TileCopy):
         """The copy of the tile of the given iteration into buffer `slot`."""
         target = ctx.shared_pointer(op.result, slot)
         root = ctx.pointers[ctx.view(op).root]
-        extents, origin = ctx.load_extents(op, iterations), ctx.origin(op, iterations)
+        extents, origin = ctx.load_extents(op, iterations), origin_of(ctx, op, iterations)
         return cls(ctx, op, copy_shape(op), root, target, extents, origin)
 
     @property

@@ -19,6 +19,7 @@ from mirage_mlir.passes.codegen.addresses import place_of
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.copies import MAX_COPIES
 from mirage_mlir.passes.codegen.emitter import Index
+from mirage_mlir.passes.codegen.tile_origins import origin_of
 
 
 def line_start(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
@@ -29,7 +30,7 @@ def line_start(ctx: KernelContext, op: threadblock.LoadOp) -> SSAValue:
     """
     element = threadblock.tile_type(op.result).element_type
     piece = WIDEST_ACCESS // element_bytes(op)
-    first = ctx.emit.bits(place_of(ctx, op, ctx.origin(op, ctx.iterations)), piece - 1)
+    first = ctx.emit.bits(place_of(ctx, op, origin_of(ctx, op, ctx.iterations)), piece - 1)
     return ctx.emit.pointer(ctx.shared_pointer(op.result), first, element)
 
 
@@ -51,7 +52,7 @@ def copy_window(
     exists = emit.all(
         [emit.less(0, extent.limit) for extent in ctx.load_extents(op, iterations) if extent]
     )
-    place = place_of(ctx, op, ctx.origin(op, iterations))
+    place = place_of(ctx, op, origin_of(ctx, op, iterations))
     start = emit.pick(exists, emit.sub(place, emit.bits(place, piece - 1)), 0)
     end = emit.pick(exists, prod(kernel.shape_of(ctx.view(op).root)), 0)
 

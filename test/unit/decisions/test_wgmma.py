@@ -206,7 +206,7 @@ def test_groups_share_a_matmul(
 
 def test_groups_start_at_runs_of_their_own():
     # 48 columns are no whole number of lines of 64, and do not divide one.
-    assert shared_by((64, 96, 64), (LINES, COLUMNS), 2, False) is None
+    assert shared_by((64, 96, 64), (COLUMNS, COLUMNS), 2, False) is None
     assert shared_by((64, 96, 64), (LINES, LINES), 2, False) == (1, 2, 1)
     # Half of a line of 64 along the depth, but no third of one.
     assert shared_by((64, 8, 64), (LINES, LINES), 2, True) == (1, 1, 2)

@@ -1,5 +1,7 @@
 """Last tiles that end with their tensors: results are those of the uGraph in f64."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -11,10 +13,16 @@ from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import threadblock as tb
 
-MAKERS = {
+
+def adapter(s: Linear) -> ModuleOp:
+    """A linear layer with an adapter of rank 16."""
+    return lora(s, 16)
+
+
+MAKERS: dict[str, Callable[[Linear], ModuleOp]] = {
     "norm": rmsnorm_linear,
     "bias, column and factor": biased_linear,
-    "adapter": lambda s: lora(s, 16),
+    "adapter": adapter,
 }
 
 
