@@ -1,6 +1,7 @@
 """`mirage_mlir.torch` on tensors of a GPU: values, gradients, CUDA graphs, weights that change."""
 
 import copy
+import gc
 import json
 import os
 import re
@@ -79,8 +80,14 @@ def test_captured(torch: Any, ours: Any) -> None:
     norm = norm_of(torch, ours, 1024, "float16")
     x = torch.randn(64, 1024, device="cuda", dtype=torch.float16, requires_grad=True)
     g = torch.randn_like(x)
-    # Loads the kernels and makes the buffers of autograd, as torch's documents ask.
-    torch.autograd.grad(norm(x), (x, norm.weight), g)
+    # Loads the kernels and makes the buffers of autograd, on a stream of its own, as torch's
+    # documents ask; autograd's nodes that remember that stream are gone before the capture.
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.autograd.grad(norm(x), (x, norm.weight), g)
+    torch.cuda.current_stream().wait_stream(side)
+    gc.collect()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         y = norm(x)
