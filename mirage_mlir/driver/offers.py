@@ -99,7 +99,7 @@ def to_time(found: Iterable[Offer], count: int) -> list[Offer]:
 
 
 def tiling_of(function: func.FuncOp) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """The blocks and the iterations of each kernel with a loop, of all where none has one."""
+    """The blocks and iterations of the kernels with a loop, in any order; of all without one."""
     graphs = [op for op in function.walk() if isinstance(op, kernel.GraphDefinedOp)]
     looped = [each for each in graphs if each.loop_sizes] or graphs
-    return tuple((tuple(each.grid_sizes), tuple(each.loop_sizes)) for each in looped)
+    return tuple(sorted((tuple(each.grid_sizes), tuple(each.loop_sizes)) for each in looped))

@@ -7,6 +7,7 @@ from mirage_mlir.search.cost_model.copy_time import CopyTime
 from mirage_mlir.search.cost_model.fitted import (
     BUSY_THREADS,
     CHAIN_ITERATION,
+    CHAIN_LOOP,
     CHAIN_START,
     ENOUGH_BUSY,
     GROUPS_BUSY,
@@ -82,7 +83,8 @@ class ComputeTime(CopyTime):
         iterations = np.maximum.reduce(
             [self.tiling.iterations(value) for value in self.resources.shifted]
         )
-        return CHAIN_START + CHAIN_ITERATION * iterations
+        looped = np.where(iterations > 1, CHAIN_LOOP, 0.0)
+        return CHAIN_START + looped + CHAIN_ITERATION * iterations
 
     def _unchained_seconds(self) -> Array:
         """

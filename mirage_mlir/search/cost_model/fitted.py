@@ -201,10 +201,13 @@ UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
 matmul's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
 took 0.2 to 0.5 us more, 40 by 350 some 3 us."""
 
-CHAIN_START, CHAIN_ITERATION = 0.5e-6, 0.06e-6
+CHAIN_START, CHAIN_ITERATION, CHAIN_LOOP = 0.5e-6, 0.06e-6, 0.4e-6
 """Seconds of a block with a matmul of exps of a matmul, once and in each iteration: one waits for
 the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
-than its bytes with four iterations, 1.2 with eight."""
+than its bytes with four iterations, 1.2 with eight. The last is added where there are several
+iterations, whose sums are rescaled: of 16 kernels for one query and 1,024 keys those with such a
+loop took 0.4 to 0.9 us more than a model without it, those that loop over the depth of the first
+matmul 0.0 to 0.2."""
 
 MOST_WALKING, CROWDED = 3, 1.2
 """Blocks on a multiprocessor, each of which reads and writes whole rows in a loop, up to which

@@ -10,9 +10,10 @@ from mirage_mlir.search.cost_model.joint_launch import common_of, seconds_togeth
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan, PlanKernel
 from mirage_mlir.targets.target import Target
 
-OTHERS, NEARLY = 5, 1.05
+OTHERS, NEARLY = 6, 1.1
 """Plans that are kept, and how much longer than the fastest they may take in the model: of 30 such
-plans of projections with rotary embeddings the model was off by up to a third on an H200."""
+plans of projections with rotary embeddings the model was off by up to a third on an H200. Of Q, K
+and V of 8 rows in bf16 one that it has 7 % behind the first took 15.6 us, and the first 19.4."""
 
 TILINGS, MOST_WAYS = 4, 256
 """Grids of each kernel that are combined with those of others, the fastest alone first; and ways to

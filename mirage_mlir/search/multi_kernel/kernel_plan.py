@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.program.program import Program
 from mirage_mlir.search.program.program_cuts import ProgramCut, ProgramPart, Source
+from mirage_mlir.search.structures import in_any_order
 
-KEPT = 5
-"""Tilings of several kernels that are kept: verification and timing may reject some."""
+KEPT = 8
+"""Plans of several kernels that are kept: verification and timing may reject some."""
 
 ALIKE = 2
 """Plans with equal tiles that are kept: they differ in the order of operations, of which one may
@@ -63,18 +64,23 @@ class KernelPlan:
         return tuple((kernel.program.key(), str(kernel.graph)) for kernel in self.kernels)
 
     def tiling(self) -> tuple[object, ...]:
-        """
-        Equal for plans whose kernels have equal structures, and tiles of equal sizes; of plans with
-        loops these of kernels with loops alone, as the others take little time.
-        """
+        """Equal for plans whose kernels have equal structures and tiles, in any order."""
+        return (in_any_order(str(self)), *_sizes([kernel.graph for kernel in self.kernels]))
+
+    def looped_tiling(self) -> tuple[object, ...]:
+        """The same of kernels with loops alone, if there are any: the others take little time."""
         graphs = [kernel.graph for kernel in self.kernels]
-        looped = [graph for graph in graphs if graph.trip_counts] or graphs
-        sizes = [(g.blocks, g.trip_counts, *sorted(g.tiles.items())) for g in looped]
-        return (str(self), *sizes)
+        looped = [graph for graph in graphs if graph.trip_counts]
+        return (in_any_order(str(self)), *_sizes(looped or graphs))
 
     def __str__(self) -> str:
         """The structure of each kernel, for people."""
         return "; ".join(str(kernel.graph) for kernel in self.kernels)
+
+
+def _sizes(graphs: Sequence[BlockGraph]) -> list[tuple[object, ...]]:
+    """What tells tilings of the same structures apart, in any order of the kernels."""
+    return sorted((g.blocks, g.trip_counts, *sorted(g.tiles.items())) for g in graphs)
 
 
 def in_one_kernel(program: Program, graph: BlockGraph) -> KernelPlan:
@@ -132,17 +138,16 @@ class BestPlans:
         """Insert a plan; of plans with equal times the first stays in front."""
         if plan.seconds < self.near:
             plans = sorted([*self.plans, plan], key=lambda one: one.seconds)
-            self.plans = of_few_tilings(plans, KEPT)
+            self.plans = of_few_tilings(plans)[:KEPT]
             self.bound = self.plans[0].seconds
 
 
-def of_few_tilings(plans: Sequence[KernelPlan], most: int | None = None) -> list[KernelPlan]:
-    """`ALIKE` plans of each tiling, and of the first `most` tilings alone."""
+def of_few_tilings(plans: Sequence[KernelPlan]) -> list[KernelPlan]:
+    """`ALIKE` plans of each tiling, in their order."""
     seen: Counter[object] = Counter()
     kept: list[KernelPlan] = []
     for plan in plans:
-        tiling = plan.tiling()
-        if seen[tiling] < ALIKE and (tiling in seen or most is None or len(seen) < most):
-            seen[tiling] += 1
+        seen[plan.tiling()] += 1
+        if seen[plan.tiling()] <= ALIKE:
             kept.append(plan)
     return kept

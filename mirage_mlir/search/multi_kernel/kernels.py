@@ -44,8 +44,9 @@ those with the lowest bounds, so that what is left out moves more bytes."""
 CUT_AGAIN = 4
 """Cuts whose parts are cut again: those with the least time by what is known of their parts."""
 
-PART_COUNTS = 5
-"""Numbers of blocks over which a sum is left open that are tried with what follows."""
+PARTS_TRIED = 8
+"""First kernels of a split that are tried with what follows: of each structure the fastest for each
+number of blocks over which the sum is left open."""
 
 
 @dataclass
@@ -167,12 +168,12 @@ class Planner(KernelSearches):
         if least_seconds(first, self.target) >= bound:
             return
         (axis,) = first.open_sums
-        fastest: dict[int, BlockGraph] = {}
+        fastest: dict[tuple[int, str], BlockGraph] = {}
         for graph in self.graphs(first, bound):
-            fastest.setdefault(graph.counts[axis], graph)
-        pairs = [(graph, split.cut(parts)) for parts, graph in fastest.items()]
+            fastest.setdefault((graph.counts[axis], str(graph)), graph)
+        pairs = [(graph, split.cut(parts)) for (parts, _), graph in fastest.items()]
         pairs.sort(key=lambda pair: pair[0].seconds + self._least_after(pair[1]))
-        for graph, cut in pairs[:PART_COUNTS]:
+        for graph, cut in pairs[:PARTS_TRIED]:
             own = in_one_kernel(first, graph)
             second = self._rest(cut, 1, best.near - graph.seconds)
             if second is None:
@@ -284,7 +285,8 @@ def search_kernels(
             several += planner.plans(form, kernels, planner.bound)
     several.sort(key=lambda plan: plan.seconds)
     best = {plan.key(): plan for plan in several if len(plan.kernels) > 1}
-    for plan in of_few_tilings([*best.values()], KEPT):
+    tilings = of_few_tilings([*best.values()])
+    for plan in spread(tilings, KEPT, str, lambda plan: plan.seconds, KernelPlan.looped_tiling):
         found += planner.refined(plan)
     times = {id(plan): joint_seconds(plan, target) for plan in found}
     found.sort(key=lambda plan: times[id(plan)])
@@ -293,5 +295,5 @@ def search_kernels(
         limits.candidates,
         str,
         lambda plan: times[id(plan)],
-        KernelPlan.tiling,
+        KernelPlan.looped_tiling,
     )
