@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from mirage_mlir.decisions.registers import GROUP_WARPS
 from mirage_mlir.decisions.sharing import Lines, split_groups
 from mirage_mlir.decisions.wgmma import ITEM_BYTES, WGMMA_DEPTH, Groups
@@ -55,4 +57,12 @@ def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
     rows, columns = as_matrix(threadblock.shape_of(buffer.results[0]))
     columns_first = has_rows_along(buffer)
     swizzle = widest_swizzle(rows if columns_first else columns, ITEM_BYTES)
-    return Lines(swizzle // ITEM_BYTES, columns_first != (index == 0)) if swizzle else None
+    along_rows = columns_first != is_transposed(op.operands[index])
+    return Lines(swizzle // ITEM_BYTES, along_rows != (index == 0)) if swizzle else None
+
+
+def is_transposed(value: SSAValue) -> bool:
+    """Whether rows of a tile are columns of the buffer in which it lies."""
+    if not isinstance(value.owner, threadblock.TransposeOp):
+        return False
+    return not is_transposed(value.owner.input)

@@ -96,6 +96,22 @@ def test_transposed_operands(rows: int, computed: bool, views: bool):
     check(module)
 
 
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize(("rows", "across"), [(192, 192), (192, 64), (96, 64), (64, 96)])
+def test_parts_of_transposed_operands(rows: int, across: int, views: bool) -> None:
+    """Rows that lie along lines are shared in whole lines: 96 of 192 would start within one."""
+    shape = Linear(rows, 128, across, rows, 64, across)
+    module = transposed_linear(shape, computed=False, views=views)
+    check(module, threads=256)
+
+
+def test_rows_of_the_transpose_are_shared() -> None:
+    """96 rows of 192 for each warpgroup, where neighbours in a line lie along the depth."""
+    module = rmsnorm_linear(Linear(192, 128, 192, 192, 64, 192))
+    assert groups_of(module) == [([2, 1, 1], SWAPPED)]
+    check(module)
+
+
 ATTENTION = [
     (lambda: attention(Heads(1, 64, 128, 32, 64, 64)), [1, 2, 1], [1, 1, 2]),
     # Keys that tiles do not divide, and rows past the last query.

@@ -61,7 +61,9 @@ def test_bound(name: str) -> None:
     searched = SearchReport()
     fast = search(program, H200, Limits(), searched, bound)
     wanted = [graph.seconds for graph in everything if graph.seconds < bound]
-    assert [graph.seconds for graph in fast][: len(wanted)] == wanted
+    # There may be more: other tilings of a graph, where others of it are too slow.
+    assert {*wanted} <= {graph.seconds for graph in fast}
+    assert fast[0].seconds == wanted[0]
     nothing = SearchReport()
     assert search(program, H200, Limits(), nothing, least_start(H200)) == []
     assert nothing.values == 0
