@@ -21,6 +21,7 @@ from mirage_mlir.decisions.wgmma import (
     OperandTile,
     operand_tile,
 )
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.nvvm_wgmma import (
@@ -108,6 +109,11 @@ class GroupTile:
     columns: int
     steps: int
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Its rows and its columns, in elements of the instruction."""
+        return self.row_tiles * WGMMA_ROWS, self.columns
+
 
 @dataclass(frozen=True)
 class StartedMatmul:
@@ -150,12 +156,17 @@ def group_tile(ctx: KernelContext, op: threadblock.MatmulOp) -> GroupTile:
 
 
 def operand(
-    ctx: KernelContext, op: threadblock.MatmulOp, index: int, outer: Index, depth: Index
+    ctx: KernelContext, op: threadblock.MatmulOp, index: int, part: GroupTile, side: int
 ) -> Operand:
-    """Operand `index` (0: left) of a matmul, from (outer, depth) on."""
-    value = op.operands[index]
+    """The warpgroup's part of operand `index` (0: left), which is `side` of the instruction."""
+    value, outer, depth = op.operands[index], part.outer[side], part.depth
     tile = operand_tile(shared_layout(value), depth_along_columns=index == 0)
     assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
+    length = part.steps * WGMMA_DEPTH if tile.along_depth else part.sizes[side]
+    apart = not isinstance(depth if tile.along_depth else outer, int)
+    if apart and length % tile.pitch and tile.pitch % length:
+        lines = f"lines of {tile.pitch} elements"
+        fail(op, f"has warpgroups with {length} elements each of operand {index}, in {lines}")
     if not is_staged(buffer_of(value)):
         return operand_from(ctx.emit, ctx.shared_pointer(value), tile, outer, depth)
     # The address in the first buffer is the same in all iterations.
@@ -196,10 +207,10 @@ class Sides:
 def sides_of(ctx: KernelContext, op: threadblock.MatmulOp, part: GroupTile) -> Sides:
     """The operands of the warpgroup's part of `op`; fragments in registers are added later."""
     first, second = (1, 0) if op.swapped is not None else (0, 1)
-    right = operand(ctx, op, second, part.outer[1], part.depth)
+    right = operand(ctx, op, second, part, 1)
     if isinstance(layout_of(op.operands[first]), RegistersAttr):
         return Sides(None, {}, right)
-    return Sides(operand(ctx, op, first, part.outer[0], part.depth), {}, right)
+    return Sides(operand(ctx, op, first, part, 0), {}, right)
 
 
 def registers_of_step(

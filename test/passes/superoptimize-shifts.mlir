@@ -11,11 +11,11 @@
 // CHECK-NOT:       threadblock.reduce_max
 // CHECK-COUNT-2:   threadblock.accumulate {{.*}}rescale %[[M]]
 // CHECK-NOT:       kernel.graph_defined
-func.func @attention(%q: tensor<2x64x64xf16>, %k: tensor<2x64x4096xf16>, %v: tensor<2x4096x64xf16>) -> tensor<2x64x64xf16> {
-  %s = kernel.matmul %q, %k : (tensor<2x64x64xf16>, tensor<2x64x4096xf16>) -> tensor<2x64x4096xf16>
-  %p = kernel.softmax %s {dim = 2 : i64} : (tensor<2x64x4096xf16>) -> tensor<2x64x4096xf16>
-  %o = kernel.matmul %p, %v : (tensor<2x64x4096xf16>, tensor<2x4096x64xf16>) -> tensor<2x64x64xf16>
-  func.return %o : tensor<2x64x64xf16>
+func.func @attention(%q: tensor<8x64x64xf16>, %k: tensor<8x64x4096xf16>, %v: tensor<8x4096x64xf16>) -> tensor<8x64x64xf16> {
+  %s = kernel.matmul %q, %k : (tensor<8x64x64xf16>, tensor<8x64x4096xf16>) -> tensor<8x64x4096xf16>
+  %p = kernel.softmax %s {dim = 2 : i64} : (tensor<8x64x4096xf16>) -> tensor<8x64x4096xf16>
+  %o = kernel.matmul %p, %v : (tensor<8x64x4096xf16>, tensor<8x4096x64xf16>) -> tensor<8x64x64xf16>
+  func.return %o : tensor<8x64x64xf16>
 }
 
 // The same where the program subtracts no maximum.
@@ -25,13 +25,13 @@ func.func @attention(%q: tensor<2x64x64xf16>, %k: tensor<2x64x4096xf16>, %v: ten
 // CHECK-NEXT:      %[[M:.*]] = threadblock.reduce_max %[[S]]
 // CHECK-COUNT-2:   threadblock.accumulate {{.*}}rescale %[[M]]
 // CHECK-NOT:       kernel.graph_defined
-func.func @plain(%q: tensor<2x64x64xf16>, %k: tensor<2x64x4096xf16>, %v: tensor<2x4096x64xf16>) -> tensor<2x64x64xf16> {
-  %s = kernel.matmul %q, %k : (tensor<2x64x64xf16>, tensor<2x64x4096xf16>) -> tensor<2x64x4096xf16>
-  %e = kernel.exp %s : (tensor<2x64x4096xf16>) -> tensor<2x64x4096xf16>
-  %n = kernel.reduce_sum %e {dims = array<i64: 2>} : (tensor<2x64x4096xf16>) -> tensor<2x64x1xf16>
-  %p = kernel.div %e, %n : (tensor<2x64x4096xf16>, tensor<2x64x1xf16>) -> tensor<2x64x4096xf16>
-  %o = kernel.matmul %p, %v : (tensor<2x64x4096xf16>, tensor<2x4096x64xf16>) -> tensor<2x64x64xf16>
-  func.return %o : tensor<2x64x64xf16>
+func.func @plain(%q: tensor<8x64x64xf16>, %k: tensor<8x64x4096xf16>, %v: tensor<8x4096x64xf16>) -> tensor<8x64x64xf16> {
+  %s = kernel.matmul %q, %k : (tensor<8x64x64xf16>, tensor<8x64x4096xf16>) -> tensor<8x64x4096xf16>
+  %e = kernel.exp %s : (tensor<8x64x4096xf16>) -> tensor<8x64x4096xf16>
+  %n = kernel.reduce_sum %e {dims = array<i64: 2>} : (tensor<8x64x4096xf16>) -> tensor<8x64x1xf16>
+  %p = kernel.div %e, %n : (tensor<8x64x4096xf16>, tensor<8x64x1xf16>) -> tensor<8x64x4096xf16>
+  %o = kernel.matmul %p, %v : (tensor<8x64x4096xf16>, tensor<8x4096x64xf16>) -> tensor<8x64x64xf16>
+  func.return %o : tensor<8x64x64xf16>
 }
 
 // A norm that subtracts a mean, and a matmul, in one pass over X: the tensor core reads X as it is,
