@@ -10,7 +10,12 @@ from mirage_mlir.decisions.wgmma import ITEM_BYTES, WGMMA_DEPTH, Groups
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.layouts.layout import as_matrix
 from mirage_mlir.passes.analysis.buffers import buffer_of, has_rows_along
-from mirage_mlir.passes.analysis.tile_attributes import Reduction, has_half_operands, matmul_sizes
+from mirage_mlir.passes.analysis.tile_attributes import (
+    Reduction,
+    exchanges_sides,
+    has_half_operands,
+    matmul_sizes,
+)
 from mirage_mlir.targets.tensor_map import widest_swizzle
 
 
@@ -62,7 +67,10 @@ def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:
 
 
 def is_transposed(value: SSAValue) -> bool:
-    """Whether rows of a tile are columns of the buffer in which it lies."""
-    if not isinstance(value.owner, threadblock.TransposeOp):
+    """Whether rows of a tile's matrix are columns of that of the buffer in which it lies."""
+    op = value.owner
+    if not isinstance(op, threadblock.TransposeOp):
         return False
-    return not is_transposed(value.owner.input)
+    shape = threadblock.shape_of(op.input)
+    exchanged = bool(exchanges_sides(shape, list(op.permutation.get_values())))
+    return is_transposed(op.input) != exchanged

@@ -111,10 +111,7 @@ def _dim_along(op: Operation, axis: int, dims: dict[SSAValue, int | None]) -> in
         case threadblock.ConstantOp():
             return None
         case threadblock.MatmulOp():
-            left, right = given
-            if left == -1 or right == -2 or (left is not None and right is not None):
-                raise _MixedError
-            return left if right is None else right
+            return _of_matmul(op, *given)
         case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
             (dim,) = given
             rank = len(threadblock.shape_of(op.input))
@@ -133,6 +130,17 @@ def _dim_along(op: Operation, axis: int, dims: dict[SSAValue, int | None]) -> in
             raise _MixedError
 
 
+def _of_matmul(op: threadblock.MatmulOp, left: int | None, right: int | None) -> int | None:
+    """The dim of a matmul's result along the axis, of which one operand has a dim or none."""
+    if left == -1 or right == -2 or (left is not None and right is not None):
+        raise _MixedError
+    for dim, other in ((left, op.rhs), (right, op.lhs)):
+        # Each matrix of a batch meets one of the other operand's, or the only one.
+        if dim is not None and dim < -2 and size_from_last(other, dim) > 1:
+            raise _MixedError
+    return left if right is None else right
+
+
 def _elementwise(
     operands: Sequence[SSAValue], result: SSAValue, dims: dict[SSAValue, int | None]
 ) -> int | None:
@@ -145,9 +153,14 @@ def _elementwise(
     (dim,) = found
     assert dim is not None
     for value in operands:
-        shape = threadblock.shape_of(value)
-        if dims[value] is None and len(shape) >= -dim and shape[dim] != 1:
+        if dims[value] is None and size_from_last(value, dim) > 1:
             raise _MixedError
     if len(threadblock.shape_of(result)) < -dim:
         raise _MixedError
     return dim
+
+
+def size_from_last(value: SSAValue, dim: int) -> int:
+    """The size of a tile along a dim that is counted from the last; 1 where it has none."""
+    shape = threadblock.shape_of(value)
+    return shape[dim] if len(shape) >= -dim else 1

@@ -16,7 +16,7 @@ from lowering_cases import (
     total,
     transposed_linear,
 )
-from small_graphs import ALL
+from small_graphs import ALL, Program
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
@@ -103,6 +103,17 @@ def test_parts_of_transposed_operands(rows: int, across: int, views: bool) -> No
     shape = Linear(rows, 128, across, rows, 64, across)
     module = transposed_linear(shape, computed=False, views=views)
     check(module, threads=256)
+
+
+def test_leading_sides_that_change_places_transpose_nothing() -> None:
+    """A tile of 32x1x192 as one of 1x32x192: its matrix stays, whole lines are shared."""
+    p = Program("192x64xf16", "64x1x192xf16")
+    x, w = p.inputs
+    with p.graph([1], [2]) as g:
+        xt = g.load(x, (192, 32), [ALL], [1])
+        wt = g.add(threadblock.TransposeOp(g.load(w, (32, 1, 192), [ALL], [0]), [1, 0, 2]))
+        g.store(total(g, matmul(g, xt, wt)), "1x192x192xf32", [ALL])
+    check(p.finish(*g.results))
 
 
 def test_rows_of_the_transpose_are_shared() -> None:

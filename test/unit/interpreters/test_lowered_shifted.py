@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import threadblock as tb
+from mirage_mlir.passes.schedule.shifted_tiles import keeps_places
 
 
 def adapter(s: Linear) -> ModuleOp:
@@ -115,3 +116,22 @@ def test_sums_across_blocks_are_not_shifted() -> None:
     module = p.finish(*g.results)
     assert shifted(module) == [()]
     check(module)
+
+
+def batch(partners: int) -> ModuleOp:
+    """Matmuls of five matrices, two in each block, by the same one or two."""
+    p = Program("5x16x32xf16", f"{partners}x32x64xf16")
+    x, w = p.inputs
+    with p.graph([3]) as g:
+        xt = g.load(x, (2, 16, 32), [0])
+        wt = g.load(w, (partners, 32, 64), [ALL])
+        g.store(g.add(tb.MatmulOp(xt, wt)), "5x16x64xf32", [0])
+    return p.finish(*g.results)
+
+
+def test_matrices_of_a_batch_keep_their_partners() -> None:
+    """The second of a block meets the second, wherever the block begins."""
+    (two,) = graphs_of(batch(2))
+    assert not keeps_places(two, 0)
+    (single,) = graphs_of(batch(1))
+    assert keeps_places(single, 0)
