@@ -112,8 +112,8 @@ of 4,099 columns 1.06."""
 TWO_APART, THREE_APART, FOUR_APART = 0.85, 0.1, 0.05
 """The same in a loop whose copies such a warp starts, with two buffers of each tile, with three and
 with four; nothing with more. Matmuls of tiles of 128 by 128 and more took 50 us with two of 96 KB
-where 26 were enough with seven of 32 KB. With `OPERAND_READ` fitted to 170
-matmuls of 64 to 4,096 rows on an H200."""
+where 26 were enough with seven of 32 KB. The last two and `OPERAND_READ` are fitted to 170 matmuls
+of 64 to 4,096 rows on an H200."""
 
 LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
 """What the last iteration's work and the waits of reductions take where a warp of its own starts
