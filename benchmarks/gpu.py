@@ -36,7 +36,7 @@ HOST_CALLS = 100
 COMMIT_VARIABLE = "MIRAGE_COMMIT"
 
 ROUNDS = 10
-"""All implementations are timed in turn, this often, each time in another order, so that a drifting
+"""How often each implementation is timed: rounds of all in another order each, so that a drifting
 clock meets all alike. A kernel that follows one of little power finds a higher clock: of two equal
 matmuls of 4,096 rows one seemed to take 10 % less, always behind the same slow one."""
 

@@ -19,7 +19,8 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
         raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     if graph.schedule.stagger:
         _verify_stagger(graph)
-    _verify_shifts(graph)
+    if graph.schedule.shifted_axes:
+        _verify_shifts(graph)
     _verify_deferred(graph)
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):

@@ -86,6 +86,19 @@ def split_warps(
     return Split(down, across, np.floor(count / (down * across)), np.isfinite(best))
 
 
+def start_at_lines(part: ArrayLike, length: ArrayLike) -> Mask:
+    """
+    Whether none of several parts of a side, one behind the other, goes over the end of a swizzled
+    line within it: they are whole lines, or divide a line evenly.
+
+    Args:
+        part: elements of each.
+        length: elements of a line.
+    """
+    part, length = np.asarray(part), np.asarray(length)
+    return (part % length == 0) | (length % part == 0)
+
+
 class Lines(NamedTuple):
     """
     How an operand of a warpgroup's matmul lies in shared memory.
@@ -103,7 +116,7 @@ class Lines(NamedTuple):
         length = np.maximum(self.length, 1)
         part = np.maximum(np.where(self.along_depth, depth, outer), 1)
         parts = np.where(self.along_depth, deep, count)
-        return (parts == 1) | (part % length == 0) | (length % part == 0)
+        return (parts == 1) | start_at_lines(part, length)
 
 
 class GroupSplit(NamedTuple):
@@ -138,23 +151,12 @@ def split_groups(
     """
     rows, columns, depth = (np.asarray(size, np.float64) for size in sizes)
     first, second = operands
-    plain = _split_groups((rows, columns, depth), (first, second), groups, may_split)
+    plain, work = _split_groups((rows, columns, depth), (first, second), groups, may_split)
     padded = np.ceil(rows / COLUMN_STEP) * COLUMN_STEP
-    turned = _split_groups((columns, padded, depth), (second, first), groups, may_split)
-    swapped = turned.work < WORTH_SWAPPING * plain.work
-    down, across, deep = (
-        np.where(swapped, there, here)
-        for here, there in zip(plain.counts, turned.counts, strict=True)
-    )
-    fits = np.isfinite(np.minimum(plain.work, turned.work))
-    return GroupSplit(Split(down, across, deep, fits), swapped)
-
-
-class _Weighed(NamedTuple):
-    """The best split, and what it was chosen by; infinity where there is none."""
-
-    counts: tuple[Array, Array, Array]
-    work: Array
+    transposed, less = _split_groups((columns, padded, depth), (second, first), groups, may_split)
+    swapped = less < WORTH_SWAPPING * work
+    pairs = zip(plain, transposed, strict=True)
+    return GroupSplit(Split(*(np.where(swapped, there, here) for here, there in pairs)), swapped)
 
 
 def _split_groups(
@@ -162,9 +164,9 @@ def _split_groups(
     operands: tuple[Lines, Lines],
     groups: ArrayLike,
     may_split: bool,
-) -> _Weighed:
+) -> tuple[Split, Array]:
     """
-    The split along the instruction's rows, its columns, and the depth.
+    The split along the instruction's rows, its columns, and the depth, and what it was chosen by.
 
     It is the split that reads least from shared memory; of equal ones, that with the fewest
     instructions for each warpgroup, since all warpgroups share the tensor cores. A split does not
@@ -194,7 +196,7 @@ def _split_groups(
         better = valid & (work < best)
         best = np.where(better, work, best)
         down, across = np.where(better, float(d), down), np.where(better, float(a), across)
-    return _Weighed((down, across, count / (down * across)), best)
+    return Split(down, across, count / (down * across), np.isfinite(best)), best
 
 
 def split_warp_chain(
@@ -267,7 +269,7 @@ def split_group_chain(
         fits = possible & (count >= parts) & (rows % (WGMMA_ROWS * down) == 0)
         fits = fits & (keys % (WGMMA_DEPTH * parts) == 0) & (registers <= limit)
         # Each group starts at a whole line, or all share one.
-        fits = fits & ((part % LONGEST_LINE == 0) | (LONGEST_LINE % part == 0))
+        fits = fits & start_at_lines(part, LONGEST_LINE)
         if parts > 1:
             fits = fits & (parts * rows * widest * 4 <= 2 * MAX_EXCHANGE_BYTES)
         across = np.where(fits & np.isinf(across), float(parts), across)

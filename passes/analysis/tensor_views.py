@@ -6,7 +6,7 @@ from math import prod
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects import kernel, threadblock
 
 VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
 """Operators that strides express, a reshape only where the dims it merges lie densely."""
@@ -124,6 +124,14 @@ def view_of(value: SSAValue) -> TensorView:
         "is neither a kernel nor a view that strides can express",
         note="superoptimize makes a kernel of each operator that is not one",
     )
+
+
+def stored_view(op: threadblock.StoreOp) -> TensorView:
+    """The tensor that a store writes to."""
+    graph = op.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    stores = [each for each in graph.body.block.ops if isinstance(each, threadblock.StoreOp)]
+    return view_of(graph.outputs[stores.index(op)])
 
 
 def row_major_columns(value: SSAValue) -> bool:

@@ -20,7 +20,7 @@ from mirage_mlir.layouts.layout import (
     RegisterLayout,
 )
 from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged
-from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
+from mirage_mlir.passes.analysis.tensor_views import TensorView, stored_view, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
@@ -334,10 +334,7 @@ class KernelContext:
 
     def view(self, op: threadblock.LoadOp | threadblock.StoreOp) -> TensorView:
         """The tensor that a load reads, or a store writes."""
-        if isinstance(op, threadblock.LoadOp):
-            return view_of(op.source)
-        stores = [s for s in self.graph.body.block.ops if isinstance(s, threadblock.StoreOp)]
-        return view_of(self.graph.outputs[stores.index(op)])
+        return view_of(op.source) if isinstance(op, threadblock.LoadOp) else stored_view(op)
 
     def tile_pointer(
         self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, i32, i64
 from xdsl.ir import SSAValue
 
 from mirage_mlir.decisions.registers import GROUP_WARPS
+from mirage_mlir.decisions.sharing import start_at_lines
 from mirage_mlir.decisions.wgmma import (
     ADDRESS_MASK,
     ADDRESS_UNIT,
@@ -164,7 +165,7 @@ def operand(
     assert tile is not None, "assign-layouts swizzles what warpgroups multiply"
     length = part.steps * WGMMA_DEPTH if tile.along_depth else part.sizes[side]
     apart = not isinstance(depth if tile.along_depth else outer, int)
-    if apart and length % tile.pitch and tile.pitch % length:
+    if apart and not start_at_lines(length, tile.pitch):
         lines = f"lines of {tile.pitch} elements"
         fail(op, f"has warpgroups with {length} elements each of operand {index}, in {lines}")
     if not is_staged(buffer_of(value)):

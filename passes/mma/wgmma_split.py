@@ -49,9 +49,7 @@ def choose_wgmma(op: threadblock.MatmulOp, warps: int, summed: bool) -> WgmmaSpl
     if not split.fits:
         return None
     down, across, deep = int(split.down), int(split.across), int(split.deep)
-    if swapped:
-        return WgmmaSplit((across, down, deep), swapped=True)
-    return WgmmaSplit((down, across, deep), swapped=False)
+    return WgmmaSplit((across, down, deep) if swapped else (down, across, deep), bool(swapped))
 
 
 def lines_of(op: threadblock.MatmulOp, index: int) -> Lines | None:

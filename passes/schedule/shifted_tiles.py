@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.layout import ConvertLayoutOp
 from mirage_mlir.passes.analysis.buffers import cuts
-from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.tensor_views import stored_view, view_of
 from mirage_mlir.passes.analysis.tile_attributes import shares_tiles, summed_axes
 
 Side = tuple[int, int]
@@ -68,15 +68,7 @@ def side_along(op: Operation, axis: int) -> Side | None:
         return None
     if isinstance(op, threadblock.LoadOp):
         return view_of(op.source).shape[dim], threadblock.shape_of(op.result)[dim]
-    return stored_view_size(op, dim), threadblock.shape_of(op.tile)[dim]
-
-
-def stored_view_size(op: threadblock.StoreOp, dim: int) -> int:
-    """The size of a dim of the tensor that a store writes to."""
-    graph = op.parent_op()
-    assert isinstance(graph, kernel.GraphDefinedOp)
-    stores = [each for each in graph.body.block.ops if isinstance(each, threadblock.StoreOp)]
-    return view_of(graph.outputs[stores.index(op)]).shape[dim]
+    return stored_view(op).shape[dim], threadblock.shape_of(op.tile)[dim]
 
 
 def keeps_places(graph: kernel.GraphDefinedOp, axis: int) -> bool:

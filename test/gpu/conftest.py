@@ -63,7 +63,7 @@ def preparing(
 ) -> Iterator[None]:
     """Have other processes compute what marked tests need, the longest first."""
     marked = [item for item in request.session.items if item.get_closest_marker(MARK)]
-    calls = {key: None for item in sorted(marked, key=is_late) for key in [prepared_by(item)]}
+    calls = dict.fromkeys(prepared_by(item) for item in sorted(marked, key=is_late))
     # BLAS threads of several processes would only disturb one another.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sharing = Sharing.of_pytest(tmp_path_factory)

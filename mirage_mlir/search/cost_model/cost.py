@@ -105,8 +105,8 @@ class CostModel(SumsAcrossBlocks):
         apart = self._apart(at_once, most, waves)
         # Producers start all copies at once, and the first matmul waits for a whole tile.
         filled = waves * self.resources.staged / (target.tma_bandwidth_per_sm or np.inf)
-        worked = compute + np.where(pipelined, filled, 0.0)
-        overlapped = np.maximum(memory, worked) + apart * np.minimum(memory, compute)
+        filled_compute = compute + np.where(pipelined, filled, 0.0)
+        overlapped = np.maximum(memory, filled_compute) + apart * np.minimum(memory, compute)
         overlapped = np.maximum(overlapped, most * BLOCK_INTERVAL)
         # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
@@ -122,7 +122,7 @@ class CostModel(SumsAcrossBlocks):
             "pipelined": pipelined,
             "memory": memory,
             "compute": compute,
-            "worked": worked,
+            "filled_compute": filled_compute,
             "barriers": barriers,
             "reading": reading,
             "waiting": waiting,

@@ -1,7 +1,7 @@
 """Plans of one or more kernels, and how plans of two parts of a program are joined."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
@@ -68,10 +68,13 @@ class KernelPlan:
         return (in_any_order(str(self)), *_sizes([kernel.graph for kernel in self.kernels]))
 
     def looped_tiling(self) -> tuple[object, ...]:
-        """The same of kernels with loops alone, if there are any: the others take little time."""
+        """
+        The tiles of kernels with loops, if there are any: the others take little time.
+
+        It tells tilings of one structure apart, in any order of the kernels.
+        """
         graphs = [kernel.graph for kernel in self.kernels]
-        looped = [graph for graph in graphs if graph.trip_counts]
-        return (in_any_order(str(self)), *_sizes(looped or graphs))
+        return (*_sizes([graph for graph in graphs if graph.trip_counts] or graphs),)
 
     def __str__(self) -> str:
         """The structure of each kernel, for people."""
@@ -142,12 +145,13 @@ class BestPlans:
             self.bound = self.plans[0].seconds
 
 
-def of_few_tilings(plans: Sequence[KernelPlan]) -> list[KernelPlan]:
+def of_few_tilings(plans: Iterable[KernelPlan]) -> list[KernelPlan]:
     """`ALIKE` plans of each tiling, in their order."""
     seen: Counter[object] = Counter()
     kept: list[KernelPlan] = []
     for plan in plans:
-        seen[plan.tiling()] += 1
-        if seen[plan.tiling()] <= ALIKE:
+        tiling = plan.tiling()
+        seen[tiling] += 1
+        if seen[tiling] <= ALIKE:
             kept.append(plan)
     return kept

@@ -285,7 +285,7 @@ def search_kernels(
             several += planner.plans(form, kernels, planner.bound)
     several.sort(key=lambda plan: plan.seconds)
     best = {plan.key(): plan for plan in several if len(plan.kernels) > 1}
-    tilings = of_few_tilings([*best.values()])
+    tilings = of_few_tilings(best.values())
     for plan in spread(tilings, KEPT, str, lambda plan: plan.seconds, KernelPlan.looped_tiling):
         found += planner.refined(plan)
     times = {id(plan): joint_seconds(plan, target) for plan in found}

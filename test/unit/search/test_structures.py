@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mirage_mlir.search.structures import MISJUDGED, OTHER_TILINGS, in_any_order, spread
+from mirage_mlir.search.structures import MISJUDGED, NEAR, in_any_order, spread
 
 Found = tuple[float, str, int]
 """Seconds, a structure and a tiling of it."""
@@ -30,7 +30,7 @@ def test_spread(found: list[Found], count: int) -> None:
     # What is left out is no faster than what is kept for its time alone.
     structures = [next(one for one in found if one[1] == letter) for letter in shown]
     tilings = {one[1:]: one for one in reversed(found)}.values()
-    firsts = [*structures, *(one for one in tilings if one[0] <= OTHER_TILINGS * found[0][0])]
+    firsts = [*structures, *(one for one in tilings if one[0] <= NEAR * found[0][0])]
     for_time = [one for one in kept if one not in firsts]
     left = [one for one in found if one not in kept]
     assert not for_time or not left or for_time[-1] <= left[0]
