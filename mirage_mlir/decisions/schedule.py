@@ -45,17 +45,24 @@ MIN_AHEAD = 2
 
 LONG_BYTES = 896 * 1024
 """Bytes that a multiprocessor reads in all from which on its steady rate counts more than how fast
-it starts."""
+it starts, and how evenly blocks end."""
 
-FLIGHT_BYTES, LONG_FLIGHT_BYTES = 128 * 1024, 80 * 1024
-"""Bytes that copies of one multiprocessor have on their way once its first buffers are used up, in
-a short and in a long loop. What is asked for too early queues: on an H200 the weights of a gated
-MLP took 59.6 us with all buffers on their way, 58.5 with 64 KB; half a MB did not care."""
+FLIGHT_BYTES, LONG_FLIGHT_BYTES = 52 * 1024, 80 * 1024
+"""Bytes that copies of one multiprocessor have on their way, in a short and in a long loop. What is
+asked for too early queues, and multiprocessors that are served last end last. Behind another
+library 8 rows of 6,144 columns took 14.5 us on an H200 with 128 KB, 13.9 with 80, 13.2 with 64; one
+row of 4,096 columns 9.98 and 9.73, LoRA 11.8 and 11.4. In a chain of calls multiprocessors that end
+early begin with the next one: there it does not matter, and 14,336 columns took 26.6 us with 64 KB
+and 27.1 with 96."""
 
-START_BYTES = 48 * 1024
-"""Bytes that copies of one multiprocessor have on their way before the previous grid has ended:
-what comes from that kernel waits behind them. On an H200 LayerNorm and a linear layer took 9.94 us
-with 64 KB, 9.39 with 48, 9.51 with 32; the LLaMA-3-8B layer 118.5, 118.2 and 120.2."""
+PARTLY_READ = 0.5
+"""Of an iteration's tiles, which are waited for as a whole: half has come on average. 8 rows of
+6,144 columns with 32 KB in an iteration took 14.5 us with two of them in flight, and 13.6 with
+three; with tiles of 32 KB that two blocks load 15.1 us with four, and 14.3 with five."""
+
+SOON_BYTES = 48 * 1024
+"""The same before an earlier kernel of the function has ended, whose results wait behind these:
+with 64 KB LayerNorm and a linear layer took 9.8 us in a chain, and 9.3 with 48."""
 
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
@@ -152,45 +159,42 @@ def pipeline_stages(
     return np.minimum(np.clip(wanted, 2, MAX_PIPELINE_STAGES), np.asarray(iterations))
 
 
-def iterations_at_start(iteration_bytes: int, share: int, *, soon: bool) -> int:
+def iterations_in_flight(
+    iteration_bytes: int, own_bytes: int, iterations: int, share: int, *, apart: bool
+) -> int:
     """
-    The iterations whose available tiles are copied at once, before the previous grid has ended.
+    The iterations whose copies are in flight.
 
-    With one iteration too few device memory may idle; with one too many, tiles that must wait for
-    the previous grid queue behind. The former costs more where the previous call has to end (a
-    matmul took 13.8 us with 32 KB in flight, 13.5 with 64), the latter behind a small kernel of the
-    same function (Q, K and V took 15.0 us and 15.3).
+    Where blocks read along lines of their own, device memory answers less evenly, and long loops
+    have as many as short ones: a matmul of 14,336 columns with weights [out, in] and 32 KB in an
+    iteration took 29.2 us on an H200 with two of them in flight, and 28.4 with three.
 
     Args:
-        iteration_bytes: of such tiles of one iteration.
-        share: blocks that each multiprocessor gets.
-        soon: whether what is waited for comes from another kernel of the function.
-    """
-    iterations = START_BYTES / (max(1, iteration_bytes) * share)
-    return max(1, round(iterations) if soon else ceil(iterations))
-
-
-def iterations_ahead(iteration_bytes: int, iterations: int, share: int, *, apart: bool) -> int:
-    """
-    The iterations whose copies are in flight, once the first buffers have been used.
-
-    Where blocks read along lines of their own, device memory answers less evenly: rather one
-    iteration more. On an H200 a matmul of 14,336 columns with 32 KB in an iteration took 29.2 us
-    with two of them in flight, 28.8 with three; with weights [in, out] 28.2 and 28.4. These do not
-    care how short the loop is: one row with 6,144 and a gated MLP of 4,096 columns took 13.7 and
-    18.0 us, with FLIGHT_BYTES 14.05 and 18.3.
-
-    Args:
-        iteration_bytes: of the tiles of one iteration, as far as they come from device memory.
+        iteration_bytes: of the tiles of one iteration.
+        own_bytes: those of them that come from device memory for this block, and for no other.
         iterations: of the loop.
         share: blocks that each multiprocessor gets.
         apart: whether blocks begin with different iterations.
     """
-    together = max(1, iteration_bytes) * share
-    if apart:
-        return max(MIN_AHEAD, ceil(LONG_FLIGHT_BYTES / together))
-    flight = LONG_FLIGHT_BYTES if together * iterations >= LONG_BYTES else FLIGHT_BYTES
-    return max(MIN_AHEAD, round(flight / together))
+    together = max(1, own_bytes) * share
+    if together * iterations >= LONG_BYTES and not apart:
+        return max(MIN_AHEAD, round(LONG_FLIGHT_BYTES / together))
+    read = PARTLY_READ * iteration_bytes * share
+    return max(MIN_AHEAD, ceil((FLIGHT_BYTES + read) / together))
+
+
+def iterations_before(iteration_bytes: int, share: int) -> int:
+    """
+    The iterations whose available tiles are copied before an earlier kernel of the function ends.
+
+    With one too many, tiles that must wait for that kernel queue behind: Q, K and V took 15.0 us on
+    an H200, and 15.3.
+
+    Args:
+        iteration_bytes: of such tiles of one iteration.
+        share: blocks that each multiprocessor gets.
+    """
+    return max(1, round(SOON_BYTES / (max(1, iteration_bytes) * share)))
 
 
 def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:

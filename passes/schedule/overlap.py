@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from mirage_mlir.decisions.schedule import iterations_at_start
+from mirage_mlir.decisions.schedule import iterations_before, iterations_in_flight
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.deferred_mma import StartDeferredOp
@@ -30,16 +31,16 @@ from mirage_mlir.dialects.pipeline import (
     ReleaseTilesOp,
 )
 from mirage_mlir.dialects.schedule import Overlap
-from mirage_mlir.passes.analysis.buffers import loads_of_tiles
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, loads_of_tiles
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import tensor_bytes
 from mirage_mlir.passes.schedule.block_resources import (
     follows_kernel,
     producer_share,
-    unshared_bytes,
 )
 from mirage_mlir.passes.schedule.dependent_launches import LaunchOverlap
 from mirage_mlir.passes.schedule.sections import sections_of, write_sections
+from mirage_mlir.passes.schedule.staggering import begins_apart
 from mirage_mlir.targets.target import Target
 
 MAX_LINES = 16
@@ -174,7 +175,7 @@ class OverlapWriter:
             return [], [*first, *self.wait, *self.launches, *second, *rest]
         iterations = fill.iterations.value.data
         discard(fill)
-        paced = FillBuffersOp(early, iterations, min(iterations, self.iterations_at_start))
+        paced = FillBuffersOp(early, iterations, min(iterations, self.iterations_at_start(early)))
         waiting = [*soon_later, FillBuffersOp(later, iterations), *late_later]
         alone = OneThreadOp([*self.wait, *self.launches, *waiting])
         return [alone], [*soon_early, paced, *late_early, *self.wait, *rest]
@@ -191,12 +192,19 @@ class OverlapWriter:
             discard(op)
         return found
 
-    @property
-    def iterations_at_start(self) -> int:
-        """Iterations whose available tiles are on their way before others are copied."""
-        share = int(producer_share(self.graph, self.target))
-        size = unshared_bytes(self.graph)
-        return iterations_at_start(size, share, soon=follows_kernel(self.graph))
+    def iterations_at_start(self, early: Sequence[SSAValue]) -> int:
+        """
+        Iterations whose available tiles are on their way before others are copied.
+
+        Bytes count that other blocks load, too: all of them are waited for.
+        """
+        graph = self.graph
+        size = sum(buffer_bytes(op) for op in self.loads if op.result in early)
+        share = int(producer_share(graph, self.target))
+        if follows_kernel(graph):
+            return iterations_before(size, share)
+        iterations, apart = prod(graph.loop_sizes), begins_apart(graph)
+        return iterations_in_flight(size, size, iterations, share, apart=apart)
 
     def prefetch(self) -> list[Operation]:
         """

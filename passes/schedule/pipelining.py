@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.decisions.copies import loop_stages
 from mirage_mlir.decisions.schedule import (
     FOLLOWER_BYTES,
-    iterations_ahead,
+    iterations_in_flight,
     may_double_buffer,
     mbarrier_bytes,
     pipeline_stages,
@@ -138,12 +138,9 @@ class Pipelining:
         soon, late = ([IssueCopiesOp(each)] if each else [] for each in found)
         copies: list[Operation] = [*soon, FillBuffersOp(tiles, stages), *late]
         if iterations > stages:
-            ahead = iterations_ahead(
-                unshared_bytes(graph),
-                iterations,
-                int(producer_share(graph, self.target)),
-                apart=begins_apart(graph),
-            )
+            share, apart = int(producer_share(graph, self.target)), begins_apart(graph)
+            every, own = iteration_bytes(graph), unshared_bytes(graph)
+            ahead = iterations_in_flight(every, own, iterations, share, apart=apart)
             copies.append(RefillBuffersOp(tiles, ahead))
         if shares_tiles(graph):
             copies.append(AwaitReleaseOp(tiles))

@@ -9,7 +9,8 @@ from mirage_mlir.decisions.schedule import (
     MAX_PIPELINE_STAGES,
     RESERVED_BYTES,
     is_spread,
-    iterations_ahead,
+    iterations_before,
+    iterations_in_flight,
     mbarrier_bytes,
     occupancy_limit_bytes,
     pipeline_stages,
@@ -56,12 +57,25 @@ def test_two_buffers_where_four_blocks_have_room_with_them() -> None:
 
 @pytest.mark.parametrize(
     ("size", "iterations", "together", "apart"),
-    [(32, 64, 2, 3), (28, 64, 3, 3), (24, 16, 5, 4), (8, 16, 16, 10)],
+    [(32, 64, 2, 3), (28, 64, 3, 3), (40, 13, 2, 2), (32, 16, 3, 3), (16, 32, 4, 4), (8, 16, 7, 7)],
 )
 def test_iterations_in_flight(size: int, iterations: int, together: int, apart: int) -> None:
-    """Of blocks apart these are as many in a short loop, and rather one more in a long one."""
-    assert iterations_ahead(size * KIB, iterations, 1, apart=False) == together
-    assert iterations_ahead(size * KIB, iterations, 1, apart=True) == apart
+    """Of blocks apart these are as many in a long loop as in a short one."""
+    read = size * KIB
+    assert iterations_in_flight(read, read, iterations, 1, apart=False) == together
+    assert iterations_in_flight(read, read, iterations, 1, apart=True) == apart
+
+
+def test_tiles_that_others_load_too_are_in_flight_longer() -> None:
+    """Their bytes come from device memory once, and are waited for as a whole by both."""
+    assert iterations_in_flight(32 * KIB, 16 * KIB, 32, 1, apart=False) == 5
+    assert iterations_in_flight(32 * KIB, 1 * KIB, 32, 1, apart=False) == 68
+
+
+def test_fewer_iterations_before_an_earlier_kernel_ends() -> None:
+    assert iterations_before(16 * KIB, 1) == 3
+    assert iterations_before(16 * KIB, 2) == 2
+    assert iterations_before(200 * KIB, 1) == 1
 
 
 def test_never_more_than_iterations() -> None:
