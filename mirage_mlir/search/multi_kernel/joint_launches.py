@@ -19,6 +19,9 @@ TILINGS, MOST_WAYS = 4, 256
 """Grids of each kernel that are combined with those of others, the fastest alone first; and ways to
 combine them, each of which takes 0.1 ms."""
 
+UNEVEN = 1.05
+"""How much longer than the longest block of one kernel those of others may work, to be as long."""
+
 
 def candidates_of(plan: KernelPlan, target: Target) -> list[FusionCandidate]:
     """What decides which kernels of a plan share a launch."""
@@ -86,5 +89,24 @@ def _alike(
             # Of equal grids the fastest alone.
             alike.setdefault(one.graph.blocks, one)
     for block in dict.fromkeys(block for found in by_block for block in found):
-        lists = [[*found.get(block, {}).values()][:TILINGS] or [None] for found in by_block]
-        yield from islice(product(*lists), MOST_WAYS)
+        lists = [[*found.get(block, {}).values()] for found in by_block]
+        fastest = [kernels[:TILINGS] or [None] for kernels in lists]
+        yield from islice(product(*fastest), MOST_WAYS)
+        yield from _as_even(lists, target)
+
+
+def _as_even(
+    lists: Sequence[Sequence[PlanKernel]], target: Target
+) -> Iterator[tuple[PlanKernel | None, ...]]:
+    """
+    Of each list the kernel with the fewest blocks none of which works longer than so many seconds.
+
+    Blocks that end together leave no multiprocessor idle, and fewer have fewer first iterations.
+    """
+    works = [[(time_of(one.graph, target).work, one) for one in kernels] for kernels in lists]
+    for most in sorted({work for some in works for work, _ in some}, reverse=True):
+        fitting = [[pair for pair in some if pair[0] <= UNEVEN * most] for some in works]
+        if all(some or not every for some, every in zip(fitting, works, strict=True)):
+            yield tuple(
+                max(some, key=lambda pair: pair[0])[1] if some else None for some in fitting
+            )

@@ -6,7 +6,6 @@ the best plans are searched again with all tile sizes.
 """
 
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import Search
 from mirage_mlir.search.single_kernel.found import Explored
 from mirage_mlir.search.single_kernel.limits import Limits
-from mirage_mlir.search.single_kernel.tile_sizes import VARIED
 from mirage_mlir.targets.target import Target
 
 OTHERS = 3
@@ -177,19 +175,25 @@ class KernelSearches:
     def _sharing_launches(self, plan: KernelPlan) -> list[KernelPlan]:
         """The plan with kernels whose blocks are alike, where that may be faster."""
         choices: list[list[PlanKernel]] = [[kernel] for kernel in plan.kernels]
-        for number in chain.from_iterable(side_by_side(plan, self.target)):
-            choices[number] += self._varied(plan.kernels[number])
+        for launch in side_by_side(plan, self.target):
+            # Alone no kernel of the launch may take longer than all of them do now.
+            most = sum(plan.kernels[number].graph.seconds for number in launch)
+            for number in launch:
+                choices[number] += self._varied(plan.kernels[number], most)
         return fitting_each_other(plan, choices, self.target)
 
-    def _varied(self, kernel: PlanKernel) -> list[PlanKernel]:
-        """The kernel with blocks of other kinds, the fastest first, which may be slower alone."""
+    def _varied(self, kernel: PlanKernel, most: float) -> list[PlanKernel]:
+        """
+        The kernel with blocks of other kinds, the fastest first, which may be slower alone.
+
+        At most they take `most` seconds, or what was asked for when they were first searched.
+        """
         key = kernel.program.key()
         if kernel.program.open_sums:
             return []
         if key not in self._varied_graphs:
             report = SearchReport()
             limits = replace(self.limits, varied=True)
-            most = VARIED * kernel.graph.seconds
             search = Search(kernel.program, self.target, limits, report, most, LEAST_TRIED)
             self._varied_graphs[key] = search.run()
             self.report.add_part(report)

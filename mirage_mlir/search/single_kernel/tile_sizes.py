@@ -38,8 +38,8 @@ NEAR = 1.2
 """Of a graph the tile sizes are looked at first whose bounds are this near to its best time."""
 
 VARIED = 2.0
-"""The same for kernels with blocks of another kind, which are wanted where they share a launch: a
-product of few columns in fewer blocks takes up to twice as long alone."""
+"""The same for kernels with blocks of another kind, where it is not known how long the launch takes
+that they share."""
 
 
 class TileSizes:
@@ -59,6 +59,8 @@ class TileSizes:
         self.target = target
         self.limits = limits
         self.report = report
+        self.bound = np.inf
+        """Seconds; graphs that take longer need not be found."""
 
     def _shares(
         self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
@@ -98,7 +100,8 @@ class TileSizes:
             return self._graphs(one, mesh)[0]
         tiling = Tiling(self.program, one.algebra, one.graph, self.target, mesh)
         bounds = least_seconds_of_graphs(tiling, goals)
-        few = mesh.where(bounds <= (VARIED if self.limits.varied else NEAR) * one.seconds)
+        near = self._slowest_varied(one.seconds) if self.limits.varied else NEAR * one.seconds
+        few = mesh.where(bounds <= near)
         graphs, slowest = self._graphs(one, few)
         if self.limits.coarse or slowest <= NEAR * one.seconds:
             return graphs
@@ -163,21 +166,27 @@ class TileSizes:
             fastest.setdefault(tuple(parts), index)
         return list(fastest.values())
 
-    @staticmethod
-    def _varied(ordered: NDArray[np.intp], seconds: Array, mesh: Mesh) -> list[int]:
-        """
-        For each number of blocks that share a loop the fastest combination, and the fewest blocks.
+    def _slowest_varied(self, fastest: float) -> float:
+        """How long a kernel may take alone that shares a launch, which takes as long at most."""
+        return self.bound if self.bound < np.inf else VARIED * fastest
 
-        With few blocks a kernel leaves the other multiprocessors to those that share its launch.
+    def _varied(self, ordered: NDArray[np.intp], seconds: Array, mesh: Mesh) -> list[int]:
+        """
+        For each number of blocks that share a loop the fastest combination, and fewer blocks.
+
+        With fewer blocks a kernel takes longer alone, but leaves the other multiprocessors to those
+        that share its launch: a combination is kept if all with as few blocks take longer.
         """
         found: list[int] = []
-        shares = mesh.shares[ordered]
-        for share in np.unique(shares):
-            some = ordered[shares == share]
-            near = some[seconds[some] <= VARIED * seconds[ordered[0]]]
-            found.append(int(some[0]))
-            if near.size:
-                found.append(int(near[np.argmin(mesh.blocks[near])]))
+        slowest = self._slowest_varied(float(seconds[ordered[0]]))
+        near = ordered[seconds[ordered] <= slowest]
+        for share in np.unique(mesh.shares[ordered]):
+            some = near[mesh.shares[near] == share]
+            if not some.size:
+                some = ordered[mesh.shares[ordered] == share][:1]
+            blocks = mesh.blocks[some]
+            fewer = np.flatnonzero(blocks < np.r_[np.inf, np.minimum.accumulate(blocks)[:-1]])
+            found += some[fewer].tolist()
         return found
 
     @property
