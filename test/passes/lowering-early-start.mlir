@@ -4,12 +4,12 @@
 
 // CHECK: remark: @norm_linear: 2 kernels run without a fault
 
-// The second kernel has sixteen buffers; constant tiles of eleven iterations are on their way at first.
+// The second kernel has sixteen buffers; constant tiles of six iterations are on their way at first.
 // Its memory leaves room for blocks of the first kernel of the next call.
 // MEMORY-LABEL: func.func @norm_linear
 // MEMORY:         stages = 16
-// MEMORY:           threadblock.fill_buffers iterations 16 at_start 5 %wt :
-// MEMORY:           threadblock.refill_buffers ahead 14 %
+// MEMORY:           threadblock.fill_buffers iterations 16 at_start 6 %wt :
+// MEMORY:           threadblock.refill_buffers ahead 7 %
 
 // The first kernel lets the second one start before it waits for the call before, which may still
 // read what this call writes.
@@ -20,7 +20,7 @@
 // NVVM:           llvm.load
 // NVVM:           llvm.return
 
-// The second one starts copies of eleven constant tiles, and then of one for each that has come; these
+// The second one starts copies of six constant tiles, and then of one for each that has come; these
 // have barriers of their own. A thread that computes has the others copied: of %y.
 // NVVM-LABEL: llvm.func @norm_linear_kernel_1
 // NVVM-COUNT-16:  nvvm.mbarrier.init
