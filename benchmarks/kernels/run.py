@@ -33,8 +33,8 @@ waits for what is before it. Both are in the table; ratios, bars and the time ov
 the second.
 
 The peers of programs in files are made from the operators: PyTorch, one call each; torch.compile of
-that; and, where a softmax stands between two products, SDPA, and FlashInfer and FlashAttention-4 if
-they are installed. There are no bars, and ours is right if it is as near to float64 as PyTorch,
+that; where a softmax stands between two products, SDPA, and FlashInfer and FlashAttention-4 if they
+are installed; and else, where products share an input, one product whose weights lie side by side. There are no bars, and ours is right if it is as near to float64 as PyTorch,
 operator by operator, is. What keeps a peer from running is among the `problems` of a result.
 
 The table says how much of the fastest peer's time ours takes, and the bars: what it must and what

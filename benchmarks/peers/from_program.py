@@ -10,8 +10,8 @@ The function is made as Python text, so that torch.compile sees ordinary code:
 
 With `wide` it computes in the element type of its inputs: what is right, on float64. With `sdpa` a
 softmax between two products becomes one call of `attention`, which takes what PyTorch's
-`scaled_dot_product_attention` takes. A result that would be a view is copied: a kernel has to write
-it, too.
+`scaled_dot_product_attention` takes. A result that would be a view is copied, but with `views`: a
+kernel has to write it, too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class NoTorch(Exception):
     """A program has an operation that is not an operator on tensors."""
 
 
-def torch_text(function: FuncOp, *, wide: bool = False, sdpa: bool = False) -> str:
+def torch_text(
+    function: FuncOp, *, wide: bool = False, sdpa: bool = False, views: bool = False
+) -> str:
     """The definition of a torch function called `program`; raises `NoTorch`."""
     block = function.body.block
     names: dict[SSAValue, str] = {value: f"a{number}" for number, value in enumerate(block.args)}
@@ -62,7 +64,8 @@ def torch_text(function: FuncOp, *, wide: bool = False, sdpa: bool = False) -> s
     for op in reversed(list(block.ops)):
         if isinstance(op, ReturnOp):
             needed.update(op.operands)
-            lines.append("return " + ", ".join(_result(value, names) for value in op.operands))
+            results = [names[v] if views else _result(v, names) for v in op.operands]
+            lines.append("return " + ", ".join(results))
         elif needed.intersection(op.results):
             scores = _scores(op) if sdpa else None
             operands = list(op.operands) if scores is None else scores.operands(op)

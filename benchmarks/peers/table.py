@@ -21,6 +21,8 @@ from peers.from_program import has_attention, torch_text
 from peers.linear import LINEAR_PEERS
 from peers.peer import EAGER, Call, Inputs, Peer, Setting, prepared
 from peers.rows import rmsnorm_peers, triton_ntrans
+from peers.side_by_side import together, with_joined
+from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
 
@@ -35,17 +37,20 @@ def function_of(case: Case, *, wide: bool = False, attention: Call | None = None
     With `wide` it computes in the element type of its inputs. With `attention`, which takes what
     `scaled_dot_product_attention` takes, attention is one call of it.
     """
-    from peers.torch_programs import PROGRAMS, functional, torch
+    from peers.torch_programs import PROGRAMS
 
     if not isinstance(case.build, str):
         return PROGRAMS[case.program]
     (function,) = functions(parse_program(case.build, case.program))
-    names: dict[str, Any] = {
-        "torch": torch,
-        "functional": functional,
-        "attention": attention,
-    }
-    exec(torch_text(function, wide=wide, sdpa=attention is not None), names)
+    return defined(torch_text(function, wide=wide, sdpa=attention is not None), attention)
+
+
+def defined(text: str, attention: Call | None = None) -> Call:
+    """The function that `torch_text` wrote."""
+    from peers.torch_programs import functional, torch
+
+    names: dict[str, Any] = {"torch": torch, "functional": functional, "attention": attention}
+    exec(text, names)
     return names["program"]
 
 
@@ -65,6 +70,21 @@ def fused(case: Case, make: Callable[[], Call]) -> Callable[[Setting], Call]:
         return function_of(case, attention=make())
 
     return build
+
+
+def joined_products(function: FuncOp) -> list[Peer]:
+    """PyTorch, with products of one input as one product, where there are such."""
+    twin, groups = together(function)
+    if not groups:
+        return []
+
+    def build(setting: Setting) -> Call:
+        return defined(torch_text(twin, views=True))
+
+    def prepare(*inputs: Any) -> Inputs:
+        return with_joined(groups, inputs)
+
+    return [Peer("side_by_side", build, prepare)]
 
 
 def sdpa() -> Call:
@@ -93,7 +113,7 @@ def own_peers(case: Case) -> list[Peer]:
     if isinstance(case.build, str):
         (function,) = functions(parse_program(case.build, case.program))
         if not has_attention(function):
-            return []
+            return joined_products(function)
         calls = {
             "sdpa": sdpa,
             "sdpa_cudnn": partial(one_call, BACKENDS["sdpa_cudnn"]),

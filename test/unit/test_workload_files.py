@@ -8,11 +8,15 @@ from kernels.lines import left_out, line, met
 from kernels.programs import case_named
 from kernels.workload_files import cases_in
 from peers.from_program import NoTorch, has_attention, torch_text
+from peers.peer import Setting, prepared
+from peers.side_by_side import together
+from peers.table import joined_products
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
 
 WORKLOADS = Path(__file__).parents[1] / "workloads"
+REGIMES = Path(__file__).parents[2] / "benchmarks" / "kernels" / "regimes"
 
 MIXED = """
 func.func @mixed(%x: tensor<8x16xf16>, %w: tensor<16x4xf16> {kernel.constant}) -> tensor<8x4xf32> {
@@ -134,6 +138,42 @@ def test_attention_as_one_call() -> None:
     )
     assert "torch.softmax(v0, 2)" in torch_text(function)
     assert not has_attention(function_in((WORKLOADS / "softmax.mlir").read_text()))
+
+
+def test_products_of_one_input_side_by_side() -> None:
+    text = (REGIMES / "projections.mlir").read_text()
+    twin, groups = together(function_in(text))
+    assert groups == [[2, 3, 4]]
+    assert torch_text(twin, views=True) == (
+        "def program(a0, a1, a2, a3, a4, a5):\n"
+        "    v0 = functional.rms_norm(a0, (4096,), a1, 1e-05)\n"
+        "    v1 = torch.matmul(v0, a5)\n"
+        "    v2 = v1[0:1:1, 0:4096:1]\n"
+        "    v3 = v1[0:1:1, 4096:5120:1]\n"
+        "    v4 = v1[0:1:1, 5120:6144:1]\n"
+        "    return v2, v3, v4\n"
+    )
+    assert together(function_in((WORKLOADS / "linear.mlir").read_text()))[1] == []
+
+
+def test_products_side_by_side_are_right() -> None:
+    torch = pytest.importorskip("torch")
+    kind = "tensor<4x8xf32>"
+    text = f"""
+func.func @f(%x: {kind}, %a: tensor<8x6xf32>, %b: tensor<8x3xf32>)
+    -> (tensor<4x6xf32>, tensor<4x3xf32>) {{
+  %p = kernel.matmul %x, %a : ({kind}, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %q = kernel.matmul %x, %b : ({kind}, tensor<8x3xf32>) -> tensor<4x3xf32>
+  %r = kernel.relu %q : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  func.return %p, %r : tensor<4x6xf32>, tensor<4x3xf32>
+}}
+"""
+    (peer,) = joined_products(function_in(text))
+    x, a, b = torch.randn(4, 8), torch.randn(8, 6), torch.randn(8, 3)
+    (inputs,) = prepared(peer, [(x, a, b)])
+    p, r = peer.build(Setting(torch, [inputs]))(*inputs)
+    torch.testing.assert_close(p, x @ a)
+    torch.testing.assert_close(r, torch.relu(x @ b))
 
 
 def all_cases() -> list[Case]:
