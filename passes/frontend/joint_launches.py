@@ -54,7 +54,7 @@ def _kernels(part: PlannedKernel) -> Iterator[BlockGraph | None]:
 
 
 def _saved(times: list[KernelTime], target: Target) -> float:
-    return sum(time.alone for time in times) - seconds_together(times, target)
+    return sum(time.alone for time in times) - seconds_together(times)
 
 
 def with_rivals(plan: Plan, target: Target, accepts: Callable[[PlannedKernel], bool]) -> Plan:

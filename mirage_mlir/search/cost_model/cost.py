@@ -61,6 +61,7 @@ class CostModel(SumsAcrossBlocks):
             ModelledResources(
                 registers=int(np.ceil(resources.registers[index])),
                 stages=int(resources.stages[index]) if iterations > 1 else 1,
+                iteration_bytes=int(resources.staged[index]),
                 producer_warps=int(resources.producers[index]),
                 warpgroups=resources.multiplies_in_groups(index),
                 splits=int(mesh.shares[index]),

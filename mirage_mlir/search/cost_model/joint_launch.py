@@ -85,8 +85,8 @@ def _most_side_by_side(graph: BlockGraph, target: Target) -> int:
     """The blocks that a multiprocessor has room for, with the fewest pipeline stages."""
     needs = graph.model.resources
     least = graph.model.shared_bytes
-    if needs.producer_warps and needs.stages > MIN_PIPELINE_STAGES:
-        least = least * MIN_PIPELINE_STAGES // needs.stages
+    if needs.producer_warps:
+        least -= max(0, needs.stages - MIN_PIPELINE_STAGES) * needs.iteration_bytes
     room = target.shared_memory_per_sm // (least + RESERVED_BYTES)
     return max(1, min(room, target.threads_per_sm // graph.model.threads))
 
@@ -102,7 +102,7 @@ def common_of(graph: BlockGraph, target: Target) -> tuple[int, int, bool]:
     )
 
 
-def seconds_together(times: Sequence[KernelTime], target: Target) -> float:
+def seconds_together(times: Sequence[KernelTime]) -> float:
     """
     The modelled time of one launch of several kernels, at most that of one after the other.
 
@@ -113,7 +113,8 @@ def seconds_together(times: Sequence[KernelTime], target: Target) -> float:
     waits = max(time.waits for time in times)
     apart = max(time.alone - time.shared for time in times)
     side_by_side = min(time.side_by_side for time in times)
-    rounds = ceil(sum(time.blocks for time in times) / (side_by_side * target.sm_count))
+    places = min(time.places for time in times)
+    rounds = ceil(sum(time.blocks for time in times) / (side_by_side * places))
     again = BEGINNING_ANEW * (rounds - 1) * apart / side_by_side if len(times) > 1 else 0.0
     moved = sum(time.moved for time in times)
     together = max(moved, _busiest(times)) + waits + again

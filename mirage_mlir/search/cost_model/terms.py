@@ -74,6 +74,8 @@ class ModelledResources:
     """Of a thread, before ptxas says."""
     stages: int
     """Buffers of each tile that the loop loads."""
+    iteration_bytes: int
+    """Of one of them each."""
     producer_warps: int
     """Warps that copy them by TMA; 0 where all threads copy."""
     warpgroups: bool

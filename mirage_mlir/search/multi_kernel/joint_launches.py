@@ -44,7 +44,7 @@ def side_by_side(plan: KernelPlan, target: Target) -> list[tuple[int, ...]]:
 def joint_seconds(plan: KernelPlan, target: Target) -> float:
     """The modelled time of a plan, with the launches that `fuse-horizontally` makes of it."""
     return sum(
-        seconds_together([time_of(plan.kernels[number].graph, target) for number in launch], target)
+        seconds_together([time_of(plan.kernels[number].graph, target) for number in launch])
         for launch in joint_launches(candidates_of(plan, target), target)
     )
 

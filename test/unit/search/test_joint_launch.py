@@ -42,7 +42,7 @@ def times(draw: st.DrawFn) -> KernelTime:
 
 @given(st.lists(times(), min_size=1, max_size=5))
 def test_between_the_slowest_and_all(kernels: list[KernelTime]) -> None:
-    together, rounding = seconds_together(kernels, H200), 1e-12
+    together, rounding = seconds_together(kernels), 1e-12
     assert together >= max(time.alone for time in kernels) - rounding
     assert together >= sum(time.moved for time in kernels) - rounding
     assert together <= sum(time.alone for time in kernels) + rounding
@@ -50,7 +50,7 @@ def test_between_the_slowest_and_all(kernels: list[KernelTime]) -> None:
 
 @given(times())
 def test_one_kernel(time: KernelTime) -> None:
-    assert isclose(seconds_together([time], H200), time.alone)
+    assert isclose(seconds_together([time]), time.alone)
 
 
 def kernel(alone: float, moved: float, work: float, blocks: int, **others: int) -> KernelTime:
@@ -63,25 +63,32 @@ def kernel(alone: float, moved: float, work: float, blocks: int, **others: int) 
 def test_bytes_add_up() -> None:
     """Two kernels at the rate of device memory gain a launch; two small ones nearly all."""
     large = kernel(10, 9, 8, 132)
-    together = seconds_together([large, large], H200)
+    together = seconds_together([large, large])
     assert isclose(together, 19 * MICROSECOND + ANOTHER_KERNEL)
     small = kernel(3, 0.1, 2, 16)
-    assert seconds_together([small, small], H200) < 3.2 * MICROSECOND
+    assert seconds_together([small, small]) < 3.2 * MICROSECOND
 
 
 def test_the_busiest_multiprocessor() -> None:
     """Blocks of two kernels wait for each other only where a multiprocessor has both."""
     kernels = [kernel(5, 2, 4, 66)] * 2
-    assert isclose(seconds_together(kernels, H200), 5 * MICROSECOND + ANOTHER_KERNEL)
+    assert isclose(seconds_together(kernels), 5 * MICROSECOND + ANOTHER_KERNEL)
     # Large clusters reach fewer of them.
     in_clusters = [kernel(5, 2, 4, 66, places=120)] * 2
-    assert isclose(seconds_together(in_clusters, H200), 9 * MICROSECOND + ANOTHER_KERNEL)
+    assert isclose(seconds_together(in_clusters), 9 * MICROSECOND + ANOTHER_KERNEL)
 
 
 def test_blocks_that_wait_for_room() -> None:
     """Where the blocks of two kernels do not fit side by side, some begin behind others."""
     fits = [kernel(10, 3, 4, 66)] * 4
     one_more = [*fits[1:], replace(fits[0], blocks=67)]
-    assert seconds_together(fits, H200) < seconds_together(one_more, H200)
+    assert seconds_together(fits) < seconds_together(one_more)
     one_at_a_time = [*one_more[1:], replace(one_more[0], side_by_side=1)]
-    assert seconds_together(one_more, H200) < seconds_together(one_at_a_time, H200)
+    assert seconds_together(one_more) < seconds_together(one_at_a_time)
+
+
+def test_large_clusters_have_room_on_fewer_multiprocessors() -> None:
+    """Of 384 blocks three fit on each of 132, and not on each of 120: some begin behind others."""
+    fits = [kernel(10, 3, 2, 192, side_by_side=3)] * 2
+    in_clusters = [replace(one, places=120) for one in fits]
+    assert seconds_together(fits) < seconds_together(in_clusters)
