@@ -68,7 +68,7 @@ def time_of(graph: BlockGraph, target: Target) -> KernelTime:
     main = time.phases[MAIN] + time.phases[EXPOSED]
     # The part of all multiprocessors that have something to do.
     filled = blocks / (ceil(blocks / target.sm_count) * target.sm_count)
-    moved = max(time.units[DRAM], time.units[L2])
+    moved = time.units[DRAM] + time.units[L2]
     busy = max(time.units.get(unit, 0.0) for unit in (PER_MULTIPROCESSOR, *COMPUTING))
     return KernelTime(
         alone=graph.seconds,

@@ -6,7 +6,12 @@ from itertools import islice, product
 from math import prod
 
 from mirage_mlir.decisions.horizontal_fusion import FusionCandidate, joint_launches
-from mirage_mlir.search.cost_model.joint_launch import common_of, seconds_together, time_of
+from mirage_mlir.search.cost_model.joint_launch import (
+    KernelTime,
+    common_of,
+    seconds_together,
+    time_of,
+)
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan, PlanKernel
 from mirage_mlir.targets.target import Target
 
@@ -99,14 +104,25 @@ def _as_even(
     lists: Sequence[Sequence[PlanKernel]], target: Target
 ) -> Iterator[tuple[PlanKernel | None, ...]]:
     """
-    Of each list the kernel with the fewest blocks none of which works longer than so many seconds.
+    Of each list a kernel whose blocks work for about so many seconds, for all times that there are.
 
-    Blocks that end together leave no multiprocessor idle, and fewer have fewer first iterations.
+    Blocks that end together leave no multiprocessor idle. Of such kernels those are taken whose
+    blocks work longest, which are few, and those that move the least.
     """
-    works = [[(time_of(one.graph, target).work, one) for one in kernels] for kernels in lists]
-    for most in sorted({work for some in works for work, _ in some}, reverse=True):
-        fitting = [[pair for pair in some if pair[0] <= UNEVEN * most] for some in works]
-        if all(some or not every for some, every in zip(fitting, works, strict=True)):
-            yield tuple(
-                max(some, key=lambda pair: pair[0])[1] if some else None for some in fitting
-            )
+    times = [[(time_of(one.graph, target), one) for one in kernels] for kernels in lists]
+    for most in sorted({time.work for some in times for time, _ in some}, reverse=True):
+        fitting = [[pair for pair in some if pair[0].work <= UNEVEN * most] for some in times]
+        if any(every and not some for some, every in zip(fitting, times, strict=True)):
+            continue
+        long = [[pair for pair in some if pair[0].work >= most / 2] or some for some in fitting]
+        yield tuple(max(some, key=_work)[1] if some else None for some in long)
+        yield tuple(min(some, key=_moved)[1] if some else None for some in long)
+
+
+def _work(pair: tuple[KernelTime, PlanKernel]) -> float:
+    return pair[0].work
+
+
+def _moved(pair: tuple[KernelTime, PlanKernel]) -> tuple[float, int]:
+    time, _ = pair
+    return time.moved, time.blocks
