@@ -34,8 +34,9 @@ the second.
 
 The peers of programs in files are made from the operators: PyTorch, one call each; torch.compile of
 that; where a softmax stands between two products, SDPA, and FlashInfer and FlashAttention-4 if they
-are installed; and else, where products share an input, one product whose weights lie side by side. There are no bars, and ours is right if it is as near to float64 as PyTorch,
-operator by operator, is. What keeps a peer from running is among the `problems` of a result.
+are installed; and else, where products share an input, one product whose weights lie side by side.
+There are no bars, and ours is right if it is as near to float64 as PyTorch, operator by operator,
+is. What keeps a peer from running is among the `problems` of a result.
 
 The table says how much of the fastest peer's time ours takes, and the bars: what it must and what
 it should be. Where the floor (the bytes that must be moved at the rate of a large copy, or the
