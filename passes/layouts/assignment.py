@@ -93,10 +93,14 @@ class LayoutAssignment(TilePlaces):
         """Visit every operation; conversions are inserted in front of their users."""
         ops = list(self.graph.body.block.ops)
         self.numbers = {op: number for number, op in enumerate(ops)}
+        # What is delivered depends on the bytes of all tiles, of those that are loaded later, too.
+        for op in ops:
+            if isinstance(op, threadblock.LoadOp):
+                self.load(op)
         for op in ops:
             match op:
                 case threadblock.LoadOp():
-                    self.load(op)
+                    pass
                 case threadblock.MatmulOp():
                     self.matmul(op)
                 case threadblock.AccumulateOp():

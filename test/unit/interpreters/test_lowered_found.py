@@ -1,4 +1,4 @@
-"""Kernels that the search made of random programs, and that were lowered wrong."""
+"""Kernels of random programs, by the search and by hand, that were lowered wrong or not at all."""
 
 import pytest
 from lowered_kernels import check
@@ -77,10 +77,85 @@ func.func @ugraph(%x: tensor<8x16xf16>, %y: tensor<16x5xf16>) -> tensor<16x5xf16
 """
 """A thread has two columns of a matmul at a time, of which five are none of the next line's."""
 
+SUM_WITHOUT_A_LOOP = """
+func.func @ugraph(%x: tensor<8x128xf16>, %w: tensor<128x64xf16>) -> tensor<8x64xf32> {
+  %0 = kernel.graph_defined ins(%x, %w) grid [2, 2] {
+  ^bb0(%1: tensor<8x128xf16>, %2: tensor<128x64xf16>):
+    %3 = threadblock.load %1 grid_map [_, 1] : (tensor<8x128xf16>) -> !threadblock.tile<8x64xf16>
+    %4 = threadblock.load %2 grid_map [1, 0]
+      : (tensor<128x64xf16>) -> !threadblock.tile<64x32xf16>
+    %5 = threadblock.matmul %3, %4
+      : (!threadblock.tile<8x64xf16>, !threadblock.tile<64x32xf16>) -> !threadblock.tile<8x32xf32>
+    %6 = threadblock.accumulate %5 across [1]
+      : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf32>
+    threadblock.store %6 grid_map [1, _] : !threadblock.tile<8x32xf32>
+  } : (tensor<8x128xf16>, tensor<128x64xf16>) -> tensor<8x64xf32>
+  func.return %0 : tensor<8x64xf32>
+}
+"""
+
+SUM_BEHIND_THE_LOOP = """
+func.func @ugraph(%x: tensor<8x128xf16>, %v: tensor<128x64xf16>, %w: tensor<64x32xf16>)
+    -> tensor<8x32xf32> {
+  %0 = kernel.graph_defined ins(%x, %v, %w) grid [2] loop [2] {
+  ^bb0(%1: tensor<8x128xf16>, %2: tensor<128x64xf16>, %3: tensor<64x32xf16>):
+    %4 = threadblock.load %1 grid_map [_] loop_map [1]
+      : (tensor<8x128xf16>) -> !threadblock.tile<8x64xf16>
+    %5 = threadblock.load %2 grid_map [1] loop_map [0]
+      : (tensor<128x64xf16>) -> !threadblock.tile<64x32xf16>
+    %6 = threadblock.load %3 grid_map [0] loop_map [_]
+      : (tensor<64x32xf16>) -> !threadblock.tile<32x32xf16>
+    %7 = threadblock.matmul %4, %5
+      : (!threadblock.tile<8x64xf16>, !threadblock.tile<64x32xf16>) -> !threadblock.tile<8x32xf32>
+    %8 = threadblock.accumulate %7 : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf32>
+    %9 = threadblock.cast %8 : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf16>
+    %10 = threadblock.matmul %9, %6
+      : (!threadblock.tile<8x32xf16>, !threadblock.tile<32x32xf16>) -> !threadblock.tile<8x32xf32>
+    %11 = threadblock.accumulate %10 across [0]
+      : (!threadblock.tile<8x32xf32>) -> !threadblock.tile<8x32xf32>
+    threadblock.store %11 grid_map [_] : !threadblock.tile<8x32xf32>
+  } : (tensor<8x128xf16>, tensor<128x64xf16>, tensor<64x32xf16>) -> tensor<8x32xf32>
+  func.return %0 : tensor<8x32xf32>
+}
+"""
+
+LOADED_BEHIND_A_SUM = """
+func.func @ugraph(%x: tensor<16x256xf16>, %v: tensor<256x64xf16>, %w: tensor<256x64xf16>)
+    -> tensor<16x64xf32> {
+  %0 = kernel.graph_defined ins(%x, %v, %w) grid [1, 2] loop [2] {
+  ^bb0(%1: tensor<16x256xf16>, %2: tensor<256x64xf16>, %3: tensor<256x64xf16>):
+    %4 = threadblock.load %1 grid_map [_, 1] loop_map [1]
+      : (tensor<16x256xf16>) -> !threadblock.tile<16x64xf16>
+    %5 = threadblock.load %2 grid_map [1, 0] loop_map [0]
+      : (tensor<256x64xf16>) -> !threadblock.tile<64x64xf16>
+    %6 = threadblock.matmul %4, %5
+      : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>)
+      -> !threadblock.tile<16x64xf32>
+    %7 = threadblock.accumulate %6 across [1]
+      : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %8 = threadblock.load %3 grid_map [1, 0] loop_map [0]
+      : (tensor<256x64xf16>) -> !threadblock.tile<64x64xf16>
+    %9 = threadblock.matmul %4, %8
+      : (!threadblock.tile<16x64xf16>, !threadblock.tile<64x64xf16>)
+      -> !threadblock.tile<16x64xf32>
+    %10 = threadblock.accumulate %9 across [1]
+      : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
+    %11 = threadblock.mul %7, %10
+      : (!threadblock.tile<16x64xf32>, !threadblock.tile<16x64xf32>)
+      -> !threadblock.tile<16x64xf32>
+    threadblock.store %11 grid_map [1, _] : !threadblock.tile<16x64xf32>
+  } : (tensor<16x256xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<16x64xf32>
+  func.return %0 : tensor<16x64xf32>
+}
+"""
+
 PROGRAMS = {
     "scalars-as-a-row": SCALARS_AS_A_ROW,
     "three-products": THREE_MATMULS,
     "joined-product": JOINED_PRODUCT,
+    "sum-without-a-loop": SUM_WITHOUT_A_LOOP,
+    "sum-behind-the-loop": SUM_BEHIND_THE_LOOP,
+    "loaded-behind-a-sum": LOADED_BEHIND_A_SUM,
 }
 
 
