@@ -98,25 +98,28 @@ class LayoutAssignment(TilePlaces):
             if isinstance(op, threadblock.LoadOp):
                 self.load(op)
         for op in ops:
-            match op:
-                case threadblock.LoadOp():
-                    pass
-                case threadblock.MatmulOp():
-                    self.matmul(op)
-                case threadblock.AccumulateOp():
-                    self.accumulate(op)
-                case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
-                    self.reduce(op)
-                case thread.GraphOp():
-                    self.thread_graph(op)
-                case threadblock.TransposeOp():
-                    self.transpose(op)
-                case threadblock.ConcatOp():
-                    self.concat(op)
-                case threadblock.StoreOp() | StorePartialSumOp():
-                    self.whole(op, 0)
-                case _:
-                    fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
+            if not isinstance(op, threadblock.LoadOp):
+                self.lay_out(op)
+
+    def lay_out(self, op: Operation) -> None:
+        """Give an operation on tiles its layout."""
+        match op:
+            case threadblock.MatmulOp():
+                self.matmul(op)
+            case threadblock.AccumulateOp():
+                self.accumulate(op)
+            case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():
+                self.reduce(op)
+            case thread.GraphOp():
+                self.thread_graph(op)
+            case threadblock.TransposeOp():
+                self.transpose(op)
+            case threadblock.ConcatOp():
+                self.concat(op)
+            case threadblock.StoreOp() | StorePartialSumOp():
+                self.whole(op, 0)
+            case _:
+                fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
 
     def load(self, op: threadblock.LoadOp) -> None:
         """A tile that is copied lies in shared memory; any other is read in place."""
