@@ -17,7 +17,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.interpreters.operators import shape_of
+from mirage_mlir.interpreters.operators import element_type_of, shape_of
 
 
 def together(function: FuncOp) -> tuple[FuncOp, list[list[int]]]:
@@ -50,13 +50,18 @@ def _beside(function: FuncOp) -> list[list[kernel.MatmulOp]]:
     """Products of one value with inputs of the function that nothing else reads, two or more."""
     groups: dict[SSAValue, list[kernel.MatmulOp]] = {}
     for op in function.body.block.ops:
-        if isinstance(op, kernel.MatmulOp) and _is_own_weight(op.rhs):
+        if isinstance(op, kernel.MatmulOp) and _is_own(op.rhs) and _keeps_type(op):
             groups.setdefault(op.lhs, []).append(op)
     return [products for products in groups.values() if len(products) > 1]
 
 
-def _is_own_weight(value: SSAValue) -> bool:
-    return isinstance(value, BlockArgument) and value.has_one_use() and len(shape_of(value)) == 2
+def _is_own(weight: SSAValue) -> bool:
+    return isinstance(weight, BlockArgument) and weight.has_one_use() and len(shape_of(weight)) == 2
+
+
+def _keeps_type(op: kernel.MatmulOp) -> bool:
+    """Whether a product has the element type of its operands."""
+    return len({element_type_of(value.type) for value in (*op.operands, op.result)}) == 1
 
 
 def with_joined(groups: Sequence[Sequence[int]], inputs: Inputs) -> Inputs:

@@ -48,12 +48,12 @@ LONG_BYTES = 896 * 1024
 it starts, and how evenly blocks end."""
 
 FLIGHT_BYTES, LONG_FLIGHT_BYTES = 52 * 1024, 80 * 1024
-"""Bytes that copies of one multiprocessor have on their way, in a short and in a long loop. What is
-asked for too early queues, and multiprocessors that are served last end last. Behind another
-library 8 rows of 6,144 columns took 14.5 us on an H200 with 128 KB, 13.9 with 80, 13.2 with 64; one
-row of 4,096 columns 9.98 and 9.73, LoRA 11.8 and 11.4. In a chain of calls multiprocessors that end
-early begin with the next one: there it does not matter, and 14,336 columns took 26.6 us with 64 KB
-and 27.1 with 96."""
+"""Bytes of copies that a multiprocessor has in flight, in a short and in a long loop. What is asked
+for too early queues, and multiprocessors that are served last end last. Behind another library 8
+rows of 6,144 columns took 14.5 us on an H200 with 128 KB, 13.9 with 80, 13.2 with 64: four
+iterations of 16 KB, as of 52 KB and `PARTLY_READ`. One row of 4,096 columns took 9.98 and 9.73 us,
+LoRA 11.8 and 11.4. In a chain of calls multiprocessors that end early begin with the next one:
+there it does not matter, and 14,336 columns took 26.6 us with 64 KB and 27.1 with 96."""
 
 PARTLY_READ = 0.5
 """Of an iteration's tiles, which are waited for as a whole: half has come on average. 8 rows of
@@ -61,8 +61,8 @@ PARTLY_READ = 0.5
 three; with tiles of 32 KB that two blocks load 15.1 us with four, and 14.3 with five."""
 
 SOON_BYTES = 48 * 1024
-"""The same before an earlier kernel of the function has ended, whose results wait behind these:
-with 64 KB LayerNorm and a linear layer took 9.8 us in a chain, and 9.3 with 48."""
+"""Bytes in flight before an earlier kernel of the function has ended, whose results queue behind
+these: with 64 KB LayerNorm and a linear layer took 9.8 us in a chain, and 9.3 with 48."""
 
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""

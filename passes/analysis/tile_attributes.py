@@ -15,7 +15,6 @@ from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.passes.analysis.access_widths import aligned_run
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.shapes.tile_extents import REPLICATED
 from mirage_mlir.targets.target import Target
 
 Reduction = threadblock.ReduceSumOp | threadblock.ReduceMaxOp
@@ -187,24 +186,17 @@ def adds_into(value: SSAValue) -> bool:
         and users[0].kind.data == "sum"
         and not is_folded(users[0].result)
         and (users[0].rescale is None or is_online_maximum(users[0].rescale))
-        and is_in_loop(value)
+        and _is_in_loop(value)
     )
 
 
-def is_in_loop(value: SSAValue) -> bool:
-    """Whether each iteration computes a tile anew: it depends on a tile that the loop loads."""
-    seen: set[Operation] = set()
-    left = [value]
-    while left:
-        op = left.pop().owner
-        if isinstance(op, threadblock.LoadOp):
-            if any(dim != REPLICATED for dim in op.loop_map.get_values()):
-                return True
-        elif isinstance(op, Operation) and op not in seen:
-            seen.add(op)
-            # A sum over the loop is there behind it.
-            left += [] if isinstance(op, threadblock.AccumulateOp) else op.operands
-    return False
+def _is_in_loop(value: SSAValue) -> bool:
+    """Whether each iteration computes a tile of a graph."""
+    op = value.owner
+    graph = op.parent_op() if isinstance(op, Operation) else None
+    if not isinstance(graph, kernel.GraphDefinedOp):
+        return False
+    return threadblock.stages(graph)[value] == Stage.LOOP
 
 
 def is_online_maximum(row_maximum: SSAValue) -> bool:

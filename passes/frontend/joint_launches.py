@@ -42,7 +42,7 @@ def with_joint_launches(plan: Plan, target: Target) -> Plan:
         known = [graph for graph in (found[number] for number in launch) if graph is not None]
         times = [time_of(graph, target) for graph in known]
         if len(times) > 1:
-            saved += _saved(times, target)
+            saved += _saved(times)
     return replace(plan, saved=saved)
 
 
@@ -53,7 +53,7 @@ def _kernels(part: PlannedKernel) -> Iterator[BlockGraph | None]:
     yield from (None for _ in range(part.count - len(graphs)))
 
 
-def _saved(times: list[KernelTime], target: Target) -> float:
+def _saved(times: list[KernelTime]) -> float:
     return sum(time.alone for time in times) - seconds_together(times)
 
 

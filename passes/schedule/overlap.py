@@ -194,9 +194,9 @@ class OverlapWriter:
 
     def iterations_at_start(self, early: Sequence[SSAValue]) -> int:
         """
-        Iterations whose available tiles are on their way before others are copied.
+        Iterations whose available tiles are in flight before others are copied.
 
-        Bytes count that other blocks load, too: all of them are waited for.
+        Tiles that other blocks load, too, count as a whole: all of their bytes are waited for.
         """
         graph = self.graph
         size = sum(buffer_bytes(op) for op in self.loads if op.result in early)

@@ -24,8 +24,10 @@ TILINGS, MOST_WAYS = 4, 256
 """Grids of each kernel that are combined with those of others, the fastest alone first; and ways to
 combine them, each of which takes 0.1 ms."""
 
-UNEVEN = 1.05
-"""How much longer than the longest block of one kernel those of others may work, to be as long."""
+UNEVEN, SHORT = 1.05, 0.5
+"""How much longer blocks may work that end together: 16 blocks of K work 1 % longer than 64 of Q,
+whose tiles are as large. And for which part of that time they work at least: twice as many blocks
+work for half of it."""
 
 
 def candidates_of(plan: KernelPlan, target: Target) -> list[FusionCandidate]:
@@ -104,25 +106,27 @@ def _as_even(
     lists: Sequence[Sequence[PlanKernel]], target: Target
 ) -> Iterator[tuple[PlanKernel | None, ...]]:
     """
-    Of each list a kernel whose blocks work for about so many seconds, for all times that there are.
+    Of each list a kernel whose blocks work about as long as those of the others.
 
-    Blocks that end together leave no multiprocessor idle. Of such kernels those are taken whose
-    blocks work longest, which are few, and those that move the least.
+    Blocks that end together leave no multiprocessor idle. For each time that blocks of a kernel
+    work, those kernels are taken whose blocks work longest, which are few, then those that move the
+    fewest bytes.
     """
     times = [[(time_of(one.graph, target), one) for one in kernels] for kernels in lists]
     for most in sorted({time.work for some in times for time, _ in some}, reverse=True):
         fitting = [[pair for pair in some if pair[0].work <= UNEVEN * most] for some in times]
         if any(every and not some for some, every in zip(fitting, times, strict=True)):
             continue
-        long = [[pair for pair in some if pair[0].work >= most / 2] or some for some in fitting]
-        yield tuple(max(some, key=_work)[1] if some else None for some in long)
-        yield tuple(min(some, key=_moved)[1] if some else None for some in long)
+        alike = [[p for p in some if p[0].work >= SHORT * most] or some for some in fitting]
+        for first in (_longest, _least):
+            yield tuple(min(some, key=first)[1] if some else None for some in alike)
 
 
-def _work(pair: tuple[KernelTime, PlanKernel]) -> float:
-    return pair[0].work
+def _longest(pair: tuple[KernelTime, PlanKernel]) -> float:
+    """The sort key of a kernel by how long its blocks work, the longest first."""
+    return -pair[0].work
 
 
-def _moved(pair: tuple[KernelTime, PlanKernel]) -> tuple[float, int]:
-    time, _ = pair
-    return time.moved, time.blocks
+def _least(pair: tuple[KernelTime, PlanKernel]) -> tuple[float, int]:
+    """The sort key of a kernel by what it moves, then by its blocks."""
+    return pair[0].moved, pair[0].blocks

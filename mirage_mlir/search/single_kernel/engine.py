@@ -83,8 +83,7 @@ class Search(TileSizes):
             most_tried: operations tried on values after which no more configurations are looked at
                 if no graph was found.
         """
-        super().__init__(program, target, limits, report)
-        self.bound = bound
+        super().__init__(program, target, limits, report, bound)
         self.most_tried = most_tried
         self.bounded = False
         """Whether anything was left out for taking longer than the bound."""

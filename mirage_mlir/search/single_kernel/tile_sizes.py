@@ -46,7 +46,12 @@ class TileSizes:
     """Finds tile sizes of graphs of one program."""
 
     def __init__(
-        self, program: Program, target: Target, limits: Limits, report: SearchReport
+        self,
+        program: Program,
+        target: Target,
+        limits: Limits,
+        report: SearchReport,
+        bound: float,
     ) -> None:
         """
         Args:
@@ -54,13 +59,13 @@ class TileSizes:
             target: for which GPU.
             limits: how many tile sizes to try.
             report: where to count.
+            bound: seconds; graphs that take longer need not be found.
         """
         self.program = program
         self.target = target
         self.limits = limits
         self.report = report
-        self.bound = np.inf
-        """Seconds; graphs that take longer need not be found."""
+        self.bound = bound
 
     def _shares(
         self, configuration: Configuration, graph: Hypergraph, goals: Sequence[int]
@@ -167,7 +172,9 @@ class TileSizes:
         return list(fastest.values())
 
     def _slowest_varied(self, fastest: float) -> float:
-        """How long a kernel may take alone that shares a launch, which takes as long at most."""
+        """
+        How long a kernel of a joint launch may take alone: as long as the launch, if that is known.
+        """
         return self.bound if self.bound < np.inf else VARIED * fastest
 
     def _varied(self, ordered: NDArray[np.intp], seconds: Array, mesh: Mesh) -> list[int]:
@@ -179,11 +186,11 @@ class TileSizes:
         """
         found: list[int] = []
         slowest = self._slowest_varied(float(seconds[ordered[0]]))
-        near = ordered[seconds[ordered] <= slowest]
-        for share in np.unique(mesh.shares[ordered]):
-            some = near[mesh.shares[near] == share]
-            if not some.size:
-                some = ordered[mesh.shares[ordered] == share][:1]
+        shares = mesh.shares[ordered]
+        for share in np.unique(shares):
+            some = ordered[shares == share]
+            # In any case the fastest.
+            some = some[: max(1, np.count_nonzero(seconds[some] <= slowest))]
             blocks = mesh.blocks[some]
             fewer = np.flatnonzero(blocks < np.r_[np.inf, np.minimum.accumulate(blocks)[:-1]])
             found += some[fewer].tolist()
