@@ -164,7 +164,7 @@ class _Shifted(Reading):
 
     def input(self, number: int, node: Node) -> Poly | None:
         value = super().input(number, node)
-        return self.forms.add(value, self._value(number)) if number in self._free else value
+        return self.forms.add(value, self._value(number)) if self._is_free(number, True) else value
 
     def undefined(self, number: int, node: Node) -> Poly:
         """A value that differs between shifts: nothing that is undefined stays equal."""
@@ -172,7 +172,12 @@ class _Shifted(Reading):
 
     def exp(self, argument: int) -> Poly | None:
         powers = self.forms.function("exp", self.values[argument])
-        return self.forms.mul(powers, self._value(argument)) if argument in self._free else powers
+        free = self._is_free(argument, False)
+        return self.forms.mul(powers, self._value(argument)) if free else powers
+
+    def _is_free(self, number: int, of_input: bool) -> bool:
+        """Whether a node is shifted, as an input or as an argument of exp: one may be both."""
+        return number in self._free and self._free[number].input == of_input
 
     def _value(self, number: int) -> Poly:
         """The free value that belongs to a node."""

@@ -124,6 +124,22 @@ def test_exps_that_are_added_up() -> None:
     assert not are_admissible(program, [Shift(old, ("j",))])
 
 
+def test_exps_of_an_input_and_of_a_product() -> None:
+    """A row whose first part was computed before, as maxima are that an earlier kernel stored."""
+    b = ProgramBuilder()
+    old = b.function(EXP, b.input((32, 64)))
+    new = b.function(EXP, b.matmul(b.input((32, 16)), b.input((16, 1))))
+    total = b.binary(Kind.ADD, b.reduce(Kind.REDUCE_SUM, old, (1,)), new)
+    b.output(b.binary(Kind.DIV, old, total))
+    b.output(b.binary(Kind.DIV, new, total))
+    program = resolve(b)
+    first, second = exp_of(program, 0), exp_of(program, 1)
+    (axis,) = {*program.nodes[first].present} - {*program.nodes[second].present}
+    joint = Shift(first, (axis,), joint=first), Shift(second, (), joint=first)
+    assert find_shifts(program) == joint
+    assert not are_admissible(program, [Shift(first, (axis,))])
+
+
 def test_layer_norm() -> None:
     b = ProgramBuilder()
     b.output(b.matmul(layer_norm(b, b.input((16, 256))), b.input((256, 64))))
