@@ -16,7 +16,11 @@ from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, is_numb
 from mirage_mlir.passes.frontend.pieces import join_seconds
 from mirage_mlir.passes.frontend.plan import returned
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
-from mirage_mlir.search.cost_model.bounds import least_in_one_kernel
+from mirage_mlir.search.cost_model.bounds import (
+    least_in_one_kernel,
+    least_reading,
+    least_start,
+)
 from mirage_mlir.search.multi_kernel.partition import Partitioner, never
 from mirage_mlir.search.multi_kernel.partition_state import Operator, OperatorGroup, needed
 from mirage_mlir.search.program.roles import RolesError
@@ -152,10 +156,8 @@ class NumberedFunction:
                 if not (isinstance(root.owner, Operation) and _stays_inside(root.owner, inside)):
                     read[root] = max(size, read.get(root, 0))
         stored = (self._root(value)[1] for value in self._results(part))
-        return (
-            self.target.launch_latency
-            + (sum(read.values()) + sum(stored)) / self.target.dram_bandwidth
-        )
+        moved = sum(read.values()) + sum(stored)
+        return least_start(self.target) + least_reading(self.target, moved)
 
     def prepare(self, parts: Sequence[OperatorGroup]) -> None:
         """Read the pieces and announce them."""

@@ -13,11 +13,12 @@ from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.passes.frontend.from_ir import Piece, read_piece
 from mirage_mlir.passes.frontend.normalise import normalise
-from mirage_mlir.passes.frontend.piece_extraction import PieceCut, partition
+from mirage_mlir.passes.frontend.piece_extraction import NumberedFunction, PieceCut, partition
 from mirage_mlir.passes.frontend.pieces import PieceSearch
 from mirage_mlir.passes.frontend.plan import returned, to_compute
 from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.search.cost_model.bounds import least_in_one_kernel
+from mirage_mlir.search.multi_kernel.partition_state import OperatorGroup
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import search
 from mirage_mlir.search.single_kernel.limits import Limits
@@ -63,6 +64,20 @@ def test_no_kernel_is_faster_than_its_bound(name: str) -> None:
     program = read_piece(operators, wanted).program
     graphs = search(program, H200, Limits(coarse=True), SearchReport())
     assert least_in_one_kernel(program, H200) <= min((g.seconds for g in graphs), default=inf)
+
+
+@pytest.mark.parametrize("name", ["linear", "lora", "mlp"])
+def test_no_part_is_faster_than_its_bounds(name: str) -> None:
+    """Of one that reads large weights, which tensor copies bring faster than threads would."""
+    text = (WORKLOADS / f"{name}.mlir").read_text(encoding="utf-8")
+    function = functions(parse_program(text, name))[0]
+    normalise(function)
+    numbered = NumberedFunction(function, H200, PieceSearch(H200, Limits(), SearchReport()).seconds)
+    for number, operator in enumerate(numbered.operators):
+        part = OperatorGroup((number,), (number,))
+        seconds = numbered.seconds(part)
+        assert operator.fixed or seconds < inf
+        assert numbered.least(part) <= numbered.bound(part) <= seconds
 
 
 def layers(count: int) -> str:
