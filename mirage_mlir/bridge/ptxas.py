@@ -82,6 +82,14 @@ class Cubin:
         return self.serializes_wgmma or self.spill_bytes > 0
 
     @property
+    def slowed(self) -> frozenset[str]:
+        """The names of the kernels of which that is so."""
+        serialized = re.findall(rf"{SERIALIZED}.* in the function '([^']+)'", self.log)
+        return frozenset(
+            [*serialized, *(kernel.name for kernel in self.kernels if kernel.spill_bytes)]
+        )
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The lines that say what ptxas could not do as it was asked, or not fast."""
         wanted = re.compile("warning|Potential Performance Loss")

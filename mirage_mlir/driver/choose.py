@@ -27,8 +27,9 @@ from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
 
 SPILLING = 2.0
-"""Each operator alone is better than kernels that spill up to this many times their modelled time:
-a guess that is on the safe side. Attention's gradient alone takes 7 times as long."""
+"""Times its modelled time that a kernel takes at most that ptxas slows, by spilled registers or by
+matmuls that wait for each other: a guess that is on the safe side. Each operator alone is better
+than what then takes as long. Attention's gradient alone takes 7 times as long."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,23 @@ class Chooser:
 
 def _far_slower(choice: Choice, spilling: Choice) -> bool:
     """Whether each operator alone takes longer in the model than what spills may in fact."""
-    at_most = SPILLING * spilling.offer.search.modelled
+    search = spilling.offer.search
+    at_most = search.modelled + (SPILLING - 1) * _slowed_seconds(spilling)
     return choice.offer.alone and 0 < at_most < choice.offer.search.modelled
+
+
+def _slowed_seconds(choice: Choice) -> float:
+    """The modelled time of the kernels that ptxas slowed; of all where each has no model."""
+    search, compiled = choice.offer.search, choice.compiled
+    models = () if search.explanation is None else search.explanation.kernels
+    if len(models) != len(compiled.launched_by):
+        return search.modelled
+    names = [compiled.code.launches[at.launch].kernel for at in compiled.launched_by]
+    return sum(
+        model.seconds
+        for model, name in zip(models, names, strict=True)
+        if model is not None and name in compiled.assembled.slowed
+    )
 
 
 def _slowed(choice: Choice) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mirage_mlir.bridge.ptxas import PtxasError, assemble, find_ptxas
+from mirage_mlir.bridge.ptxas import Cubin, PtxasError, assemble, find_ptxas
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
@@ -136,3 +136,19 @@ def test_no_ptxas_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     program.unlink()
     with pytest.raises(PtxasError, match="install nvidia-cuda-nvcc"):
         find_ptxas()
+
+
+def test_kernels_that_are_slowed():
+    """By name: of many kernels of a program those are fine that are not named."""
+    log = """
+ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized \
+due to insufficient register resources for the wgmma pipeline in the function 'f_kernel_2' in line 9
+ptxas info    : Compiling entry function 'f_kernel_0' for 'sm_90a'
+    0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
+ptxas info    : Compiling entry function 'f_kernel_1' for 'sm_90a'
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Compiling entry function 'f_kernel_2' for 'sm_90a'
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+""".replace("\\\n", "")
+    cubin = Cubin(b"", registers=0, spill_bytes=12, stack_bytes=0, shared_bytes=0, log=log)
+    assert cubin.slowed == {"f_kernel_0", "f_kernel_2"}

@@ -13,6 +13,7 @@ from mirage_mlir.driver.choose import Choice, Chooser, Offer
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.progress import Progress
+from mirage_mlir.search.multi_kernel.explanation import Explanation, KernelExplanation, Tiles
 from mirage_mlir.search.report import SearchReport
 
 REFERENCE = """
@@ -37,6 +38,34 @@ func.func @f(%x: tensor<8x1024xf32>) -> tensor<8x1024xf32> {{
   func.return %y : tensor<8x1024xf32>
 }}
 """
+
+
+def chain(kernels: int) -> str:
+    """The factor 2 in so many kernels, the first of which has it."""
+    graphs = [
+        f"""
+  %v{n + 1} = kernel.graph_defined ins(%v{n}) grid [8] {{
+  ^bb0(%a: tensor<8x1024xf32>):
+    %t = threadblock.load %a grid_map [0] : (tensor<8x1024xf32>) -> !threadblock.tile<1x1024xf32>
+    %d = threadblock.scale %t {{factor = {1.0 if n else 2.0} : f32}}
+        : (!threadblock.tile<1x1024xf32>) -> !threadblock.tile<1x1024xf32>
+    threadblock.store %d grid_map [0] : !threadblock.tile<1x1024xf32>
+  }} : (tensor<8x1024xf32>) -> tensor<8x1024xf32>"""
+        for n in range(kernels)
+    ]
+    return f"""
+func.func @f(%v0: tensor<8x1024xf32>) -> tensor<8x1024xf32> {{{"".join(graphs)}
+  func.return %v{kernels} : tensor<8x1024xf32>
+}}
+"""
+
+
+def taking(seconds: float) -> KernelExplanation:
+    """What the model says of a kernel that takes so long."""
+    nothing = Tiles((), (), {}, 1, False)
+    return KernelExplanation(
+        (), nothing, seconds, {}, {}, "", 0, 0, 0, 1, 0, 1, 1, "", "", 0, 0, 0, 0, 0
+    )
 
 
 UNCOMPILABLE = REFERENCE
@@ -157,5 +186,32 @@ def test_each_operator_alone_may_take_far_longer(
     offers = list(Source(RIGHT))
     for offer, seconds in zip(offers, modelled, strict=True):
         offer.search.modelled = seconds
+    chooser = Chooser(function_of(REFERENCE), iter(offers), 4, Seconds(), Progress())
+    assert chooser.choose("sm_80").offer is offers[number]
+
+
+@pytest.mark.parametrize(("slowed", "number"), [((0,), 0), ((0, 1), 1)])
+def test_only_kernels_that_spill_may_take_longer(
+    monkeypatch: pytest.MonkeyPatch, slowed: tuple[int, ...], number: int
+) -> None:
+    """Of two kernels one, which takes 1 of 10 us, or both; each operator alone takes 15."""
+    chained = chain(2)
+    log = "".join(
+        f"Compiling entry function 'f_kernel_{n}'\n"
+        f"{8 * (n in slowed)} bytes spill stores, 0 bytes spill loads\n"
+        for n in range(2)
+    )
+    left = [8, 0]
+
+    def compiled(module: ModuleOp, name: str, target: str, *, pack: bool) -> CompiledFunction:
+        result = compile_function(module, name, target, pack=pack)
+        spilled = left.pop(0)
+        text = log if spilled else ""
+        return replace(result, assembled=replace(result.assembled, spill_bytes=spilled, log=text))
+
+    monkeypatch.setattr(choose, "compile_function", compiled)
+    offers = list(Source([chained, scale(2.0, 1)]))
+    offers[0].search.modelled, offers[1].search.modelled = 10e-6, 15e-6
+    offers[0].search.explanation = Explanation((taking(1e-6), taking(9e-6)), 10e-6, ())
     chooser = Chooser(function_of(REFERENCE), iter(offers), 4, Seconds(), Progress())
     assert chooser.choose("sm_80").offer is offers[number]
