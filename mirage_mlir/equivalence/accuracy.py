@@ -20,6 +20,9 @@ from mirage_mlir.interpreters.dims import NotClosed
 GATE = 0.5
 """Seconds for the floating-point gate: a kind of input takes as long as one lane of residues."""
 
+QUICK_GATE = 0.05
+"""The same where it has to be quick; what it then takes in fact is up to some ten times that."""
+
 MOST_GATE = 5.0
 """The same where nothing smaller can be run."""
 
@@ -65,20 +68,27 @@ class Accuracy:
         self.exponentials = exponentials
         self.reference = known.reference
         self.seed = known.seed
+        self.wanted = QUICK_GATE if known.quick else GATE
 
     def losses(self) -> list[Loss] | None:
-        """The errors of the candidate; None where the program is too large to measure them."""
-        gate = self.gate(self.slabs, GATE)
+        """
+        The errors of the candidate.
+
+        None where the program is too large to measure them, or to do so quickly if that is wanted.
+        """
+        gate = self.gate(self.slabs, self.wanted)
         if gate is not None:
             return gate.losses(self.candidate)
         # Sums over fewer terms, the others being weighted by zero.
-        gate = self.gate(find_slabs(self.reference, self.reference, sums=True), GATE)
+        gate = self.gate(find_slabs(self.reference, self.reference, sums=True), self.wanted)
         try:
             if gate is not None:
                 return gate.losses(self.candidate)
         except NotClosed:
             # The candidate needs other indices than the program does.
             pass
+        if self.known.quick:
+            return None
         gate = self.gate(self.slabs, MOST_GATE)
         return self._window_losses() if gate is None else gate.losses(self.candidate)
 
@@ -106,13 +116,13 @@ class Accuracy:
             for labels in GATE_LABELS
             if labels == 1 or most_elements(self.reference, slabs, labels) <= MOST_TOGETHER
         ]
-        fitting = (each for each in found if each[1] * len(kinds) <= GATE)
+        fitting = (each for each in found if each[1] * len(kinds) <= self.wanted)
         labels, one = next(fitting, found[-1])
         if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
-        if one * len(kinds) > GATE:
-            kinds = kinds[: max(FEWEST_KINDS, int(GATE / one))]
+        if one * len(kinds) > self.wanted:
+            kinds = kinds[: max(FEWEST_KINDS, int(self.wanted / one))]
         if one * len(kinds) > most:
             return None
         dims = adjacent(self.reference, slabs, labels, random)

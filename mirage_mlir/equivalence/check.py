@@ -57,9 +57,12 @@ class Verifier:
     tests: int = LANES
     seed: int = 0
     budget: float = VERIFY_BUDGET
+    quick: bool = False
+    """Whether accuracy is measured only where that takes little time: what is compared is a part of
+    something that will be compared again."""
 
     def __post_init__(self) -> None:
-        self._known = Known(self.reference, self.seed)
+        self._known = Known(self.reference, self.seed, self.quick)
 
     def compare(self, candidate: FuncOp, budget: float | None = None) -> EquivalenceReport:
         """

@@ -24,10 +24,12 @@ class Known:
     Args:
         reference: it must not change meanwhile.
         seed: of all random numbers.
+        quick: whether accuracy is measured only where that takes little time.
     """
 
     reference: FuncOp
     seed: int
+    quick: bool = False
     _drawn: dict[object, RandomTests] = field(default_factory=dict[object, RandomTests])
     _gates: dict[object, FloatGate] = field(default_factory=dict[object, FloatGate])
 

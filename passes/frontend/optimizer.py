@@ -18,7 +18,11 @@ from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
 from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
-from mirage_mlir.passes.frontend.joint_launches import with_joint_launches, with_rivals
+from mirage_mlir.passes.frontend.joint_launches import (
+    with_joint_launches,
+    with_launches_of_parts,
+    with_rivals,
+)
 from mirage_mlir.passes.frontend.normalise import normalise
 from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
 from mirage_mlir.passes.frontend.pieces import PieceSearch
@@ -175,8 +179,14 @@ class Optimizer:
         except AloneError as error:
             remark(error.op, f"no plan in pieces: {error}", detail=True)
             return []
-        plan = Plan(self.function, tuple(found.values()))
-        return [with_rivals(plan, self.target, self._is_proved)]
+        plan = with_rivals(Plan(self.function, tuple(found.values())), self.target, self._is_proved)
+        by_results = {piece.results: piece for piece in filter(None, pieces)}
+
+        def unlike(part: PlannedKernel, most: float) -> list[PlannedKernel]:
+            piece = by_results.get(part.results)
+            return [] if piece is None else self.pieces.unlike(piece, most)
+
+        return [with_launches_of_parts(plan, self.target, unlike, self._is_proved)]
 
     def _partitioned(self, limits: Limits, said: Said) -> Sequence[PieceCut]:
         """The pieces that the function is best cut in; `limits` are those of looking for them."""
@@ -218,8 +228,6 @@ class Optimizer:
         """Whether a plan for a piece can be written, and computes what it should."""
         try:
             with self.report.phase("verification"):
-                if self.proofs.sifted(planned):
-                    return True
                 proof = self.proofs.of(planned)
         except ArrangementError as error:
             self.report.refuse(f"{planned.structure} of a piece: {error}")

@@ -1,7 +1,8 @@
 """
 Plans for pieces of a program, compared with the operators that they stand for.
 
-So that a plan of many pieces is not refused for one of them, each is compared before it is taken.
+So that a plan of many pieces is not refused for one of them, each is compared before it is taken:
+normal forms alone do not tell whether it is accurate.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.equivalence.printed import printed
-from mirage_mlir.equivalence.symbolic import prove
 from mirage_mlir.passes.frontend.plan import PlannedKernel
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 
@@ -44,20 +44,6 @@ class PieceProofs:
     """By the text of what a piece stands for."""
     _written: dict[int, _Written] = field(default_factory=dict[int, _Written])
     """By the identity of a plan, which is kept with it."""
-    _sifted: dict[str, bool] = field(default_factory=dict[str, bool])
-    """By both texts: programs may have many pieces that are alike."""
-
-    def sifted(self, planned: PlannedKernel) -> bool:
-        """
-        Whether normal forms prove a piece: enough for a candidate that may not be returned.
-
-        Raises:
-            ArrangementError: the kernels cannot be written.
-        """
-        written = self._write(planned)
-        if written.text not in self._sifted:
-            self._sifted[written.text] = prove(written.reference, written.candidate).proved
-        return self._sifted[written.text]
 
     def _write(self, planned: PlannedKernel) -> _Written:
         """What a plan for a piece stands for, and its kernels, written once."""
@@ -77,7 +63,8 @@ class PieceProofs:
         """
         _, reference, candidate, expected, text = self._write(planned)
         if text not in self._known:
-            verifier = self._pieces.setdefault(expected, Verifier(reference, budget=self.budget))
+            new = Verifier(reference, budget=self.budget, quick=True)
+            verifier = self._pieces.setdefault(expected, new)
             self._known[text] = verifier.compare(candidate)
         return self._known[text]
 

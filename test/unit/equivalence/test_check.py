@@ -8,6 +8,7 @@ from rewritten_programs import DIFFERENT, EQUAL, INACCURATE, UGRAPHS
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict, check_equivalence
+from mirage_mlir.equivalence.check import Verifier
 
 
 @pytest.mark.parametrize("name", EQUAL)
@@ -27,6 +28,15 @@ def test_rewrites_that_lose_accuracy(name: str) -> None:
     assert report.verdict is Verdict.INACCURATE, str(report)
     assert "proved" in report.arguments
     assert compare(inputs, output, *bodies[::-1]).verdict is Verdict.EQUAL
+
+
+@pytest.mark.parametrize("name", INACCURATE)
+def test_parts_that_lose_accuracy_are_told_quickly(name: str) -> None:
+    """The whole is compared again, but would be refused for one of its parts."""
+    inputs, output, *bodies = INACCURATE[name]
+    reference, candidate = programs(inputs, output, *bodies)
+    report = Verifier(reference, quick=True).compare(candidate)
+    assert report.verdict is Verdict.INACCURATE, str(report)
 
 
 def test_candidates_may_be_defined_where_references_are_not() -> None:
