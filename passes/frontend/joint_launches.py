@@ -1,12 +1,14 @@
 """How long a plan takes where kernels that do not depend on each other share a launch."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.horizontal_fusion import joint_launches
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.analysis.launch_groups import fusion_candidates
-from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, PlannedKernel
+from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan, PlannedKernel, stays
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.search.cost_model.joint_launch import (
@@ -15,7 +17,13 @@ from mirage_mlir.search.cost_model.joint_launch import (
     seconds_together,
     time_of,
 )
+from mirage_mlir.search.multi_kernel.joint_launches import alike
+from mirage_mlir.search.multi_kernel.kernel_plan import PlanKernel
 from mirage_mlir.targets.target import Target
+
+Offers = Callable[[PlannedKernel, float], Sequence[PlannedKernel]]
+"""For a part of a plan single kernels whose blocks are unlike, which take no more than so many
+seconds each; the fastest first."""
 
 
 def with_joint_launches(plan: Plan, target: Target) -> Plan:
@@ -84,6 +92,91 @@ def with_rivals(plan: Plan, target: Target, accepts: Callable[[PlannedKernel], b
         if not any(rival in refused for rival in changed):
             best = other
     return best
+
+
+def with_launches_of_parts(
+    plan: Plan, target: Target, offers: Offers, accepts: Callable[[PlannedKernel], bool]
+) -> Plan:
+    """
+    The plan, or a faster one in which parts that do not depend on each other share launches.
+
+    Args:
+        plan: as it is best if each part has launches of its own.
+        target: the GPU.
+        offers: finds kernels of a part with blocks of other kinds.
+        accepts: tells of such a kernel whether it may be taken: it is proved.
+    """
+    best = plan
+    for parts in _side_by_side(plan):
+        most = sum(part.seconds for part in parts)
+        choices = [[*offers(part, most)] for part in parts]
+        while (some := _fastest(parts, choices, target)) is not None:
+            refused = [one for one in some.values() if not accepts(one)]
+            if not refused:
+                kernels = tuple(some.get(part.results, part) for part in best.kernels)
+                other = with_joint_launches(replace(best, kernels=kernels, saved=0.0), target)
+                best = min(best, other, key=lambda each: each.seconds)
+                break
+            choices = [[one for one in each if one not in refused] for each in choices]
+    return best
+
+
+def _side_by_side(plan: Plan) -> list[list[PlannedKernel]]:
+    """The parts of a plan that as many others are before; of those several."""
+    makers = {result: part for part in plan.kernels for result in part.results}
+    depths: dict[tuple[SSAValue, ...], int] = {}
+    # Each part is behind those that it reads, once all of the function are written.
+    writer = FunctionWriter(plan)
+    try:
+        writer.write()
+    except ArrangementError:
+        return []
+    for part in writer.launched:
+        read = {makers[root].results for root in _read(part) if root in makers}
+        depths[part.results] = 1 + max((depths[results] for results in read), default=-1)
+    levels: dict[int, list[PlannedKernel]] = {}
+    for part in writer.launched:
+        levels.setdefault(depths[part.results], []).append(part)
+    return [parts for parts in levels.values() if len(parts) > 1]
+
+
+def _read(part: PlannedKernel) -> Iterator[SSAValue]:
+    """What a part reads, and what that is a view of."""
+    pending = [*part.arguments]
+    while pending:
+        value = pending.pop()
+        yield value
+        if isinstance(value.owner, Operation) and stays(value.owner):
+            pending += value.owner.operands
+
+
+def _fastest(
+    parts: Sequence[PlannedKernel], choices: Sequence[Sequence[PlannedKernel]], target: Target
+) -> dict[tuple[SSAValue, ...], PlannedKernel] | None:
+    """
+    By the results of parts, kernels that together take less in one launch than the parts do.
+
+    None where there are none.
+    """
+    by_kernel = {id(_kernel(one)): one for each in choices for one in each}
+    found: dict[tuple[SSAValue, ...], PlannedKernel] | None = None
+    best = sum(part.seconds for part in parts)
+    for some in alike([[_kernel(one) for one in each] for each in choices], target):
+        taken = [kernel for kernel in some if kernel is not None]
+        left = sum(p.seconds for p, kernel in zip(parts, some, strict=True) if kernel is None)
+        seconds = left + seconds_together([time_of(each.graph, target) for each in taken])
+        if len(taken) > 1 and seconds < best:
+            best = seconds
+            pairs = zip(parts, some, strict=True)
+            found = {p.results: by_kernel[id(one)] for p, one in pairs if one is not None}
+    return found
+
+
+def _kernel(part: PlannedKernel) -> PlanKernel:
+    """The one kernel of a part."""
+    assert part.plan is not None
+    (kernel,) = part.plan.kernels
+    return kernel
 
 
 def _offers(part: PlannedKernel) -> tuple[PlannedKernel, ...]:

@@ -47,6 +47,8 @@ class PieceSearch:
     """Seconds up to which a program without coarse graphs was searched."""
     _fastest: dict[object, float] = field(default_factory=dict[object, float])
     """What one kernel takes with the best of all tile sizes, where that is known."""
+    _unlike: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
+    """Graphs with blocks of each kind, of programs that may share a launch."""
     _alone: dict[object, list[BlockGraph]] = field(default_factory=dict[object, list[BlockGraph]])
     """By programs and the types of their values: which graphs can be written, with blocks unlike
     each other."""
@@ -163,6 +165,22 @@ class PieceSearch:
                 continue
             found[common_of(graph, self.target)] = graph
         return list(found.values())
+
+    def unlike(self, piece: Piece, most: float) -> list[PlannedKernel]:
+        """
+        Single kernels for a piece, some of each kind of block, the fastest first.
+
+        One that takes longer than `most` alone need not be among them.
+        """
+        if join_seconds(piece, self.target) == inf:
+            return []
+        key = piece.program.key()
+        if key not in self._unlike:
+            limits = replace(self.limits, varied=True)
+            self._unlike[key] = self._search(piece.program, limits, most)
+        plans = [in_one_kernel(piece.program, graph) for graph in self._unlike[key]]
+        found = [planned(piece, plan, self.target) for plan in plans]
+        return [one for one in found if one.count == 1]
 
     def _search(self, program: Program, limits: Limits, most: float) -> list[BlockGraph]:
         report = SearchReport()

@@ -44,8 +44,8 @@ def candidates_of(plan: KernelPlan, target: Target) -> list[FusionCandidate]:
 
 def side_by_side(plan: KernelPlan, target: Target) -> list[tuple[int, ...]]:
     """The numbers of kernels that could share launches if all their blocks were alike."""
-    alike = [replace(each, block=0, blocks=1) for each in candidates_of(plan, target)]
-    return [launch for launch in joint_launches(alike, target) if len(launch) > 1]
+    equal = [replace(each, block=0, blocks=1) for each in candidates_of(plan, target)]
+    return [launch for launch in joint_launches(equal, target) if len(launch) > 1]
 
 
 def joint_seconds(plan: KernelPlan, target: Target) -> float:
@@ -73,7 +73,7 @@ def fitting_each_other(
     best = [(joint_seconds(plan, target), plan)]
     for launch in side_by_side(plan, target):
         _, start = best[0]
-        for some in _alike([choices[number] for number in launch], target):
+        for some in alike([choices[number] for number in launch], target):
             kernels = list(start.kernels)
             for number, one in zip(launch, some, strict=True):
                 kernels[number] = one or kernels[number]
@@ -85,16 +85,22 @@ def fitting_each_other(
     return [one for seconds, one in best[:OTHERS] if seconds <= near and one is not plan]
 
 
-def _alike(
+def alike(
     choices: Sequence[Sequence[PlanKernel]], target: Target
 ) -> Iterator[tuple[PlanKernel | None, ...]]:
-    """Kernels with blocks alike, one of each choice; None where a choice has none."""
+    """
+    Kernels with blocks alike, one of each choice; None where a choice has none.
+
+    Args:
+        choices: of each kernel, the fastest first.
+        target: the GPU.
+    """
     by_block: list[dict[Hashable, dict[object, PlanKernel]]] = [{} for _ in choices]
     for some, found in zip(choices, by_block, strict=True):
         for one in some:
-            alike = found.setdefault(common_of(one.graph, target), {})
+            equal = found.setdefault(common_of(one.graph, target), {})
             # Of equal grids the fastest alone.
-            alike.setdefault(one.graph.blocks, one)
+            equal.setdefault(one.graph.blocks, one)
     for block in dict.fromkeys(block for found in by_block for block in found):
         lists = [[*found.get(block, {}).values()] for found in by_block]
         fastest = [kernels[:TILINGS] or [None] for kernels in lists]
@@ -117,9 +123,9 @@ def _as_even(
         fitting = [[pair for pair in some if pair[0].work <= UNEVEN * most] for some in times]
         if any(every and not some for some, every in zip(fitting, times, strict=True)):
             continue
-        alike = [[p for p in some if p[0].work >= SHORT * most] or some for some in fitting]
+        equal = [[p for p in some if p[0].work >= SHORT * most] or some for some in fitting]
         for first in (_longest, _least):
-            yield tuple(min(some, key=first)[1] if some else None for some in alike)
+            yield tuple(min(some, key=first)[1] if some else None for some in equal)
 
 
 def _longest(pair: tuple[KernelTime, PlanKernel]) -> float:

@@ -1,6 +1,7 @@
 """The superoptimize pass on programs that nobody wrote, and what it offers to other code."""
 
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from mirage_mlir.passes.superoptimize import candidates
 from mirage_mlir.passes.superoptimize_pipeline import SuperoptimizePipeline
 from mirage_mlir.passes.verify_equivalence import VerifyEquivalencePass
 from mirage_mlir.verification import verify
+
+WORKLOADS = Path(__file__).parents[2] / "workloads"
 
 SEEDS = range(150)
 """Programs of four operators each; thousands of them, of up to six, were tried once."""
@@ -124,6 +127,25 @@ def test_twice_the_same() -> None:
     once = text_of(module)
     SuperoptimizePipeline().apply(compiler_context(), module)
     assert text_of(module) == once
+
+
+def test_a_whole_layer_is_fused() -> None:
+    """
+    No kernel of the many that its pieces become is the reason that all are refused.
+
+    Attention over a cache and a new key is in one piece, and the norm that f16 does not bear inside
+    of products in another.
+    """
+    text = (WORKLOADS / "llama3_decoder_layer.mlir").read_text(encoding="utf-8")
+    (layer,) = functions(parse_program(text, "layer.mlir"))
+    with collect_remarks():
+        first, *_, last = candidates(layer)
+    assert last.alone
+    assert not first.alone
+    assert first.report.modelled < 0.85 * last.report.modelled
+    assert first.report.kernels <= 12
+    report = PartVerifier(layer).compare(first.function, list(first.attribute().pairs))
+    assert report.verdict is Verdict.EQUAL, str(report)
 
 
 def test_unknown_target() -> None:
