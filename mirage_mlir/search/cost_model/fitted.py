@@ -9,6 +9,12 @@ iterations, and by how much. Weights [out, in] in tiles with 128, 256 and 512 by
 took 57.0, 56.1 and 56.0 us on an H200 (a gated MLP of 14,336), 57.9 and 56.7 for 16 rows, and 29.9
 and 29.5 (a matmul of 14,336), with staggered loops."""
 
+OWN_RUN, MOST_HALVINGS = 512, 2
+"""Bytes of a line from which on that is so for tiles of lines that no other block reads, for each
+time that a piece is half as long, and how often at most. Of 14 matmuls of 1 and 16 rows with 3,072
+to 14,336 columns and weights [out, in] those with one block on each multiprocessor took 2 to 4 %
+longer on an H200 with 256 bytes than with 512: 13.9 us and 13.6 (6,144 columns), 10.6 and 10.1."""
+
 LINE_SHARE = 0.25
 """How much whole lines count beside whole sectors in the price of a short run: fitted to RMSNorm
 and a linear layer on an H200, 255 tilings (see `benchmarks/README.md`)."""
@@ -165,10 +171,11 @@ three, nothing with four), and `AGAIN`, as their blocks do not ask L2 for the sa
 an H200 one, two and four blocks took 55.6, 54.9 and 54.3 us (a gated MLP of 14,336, 16 rows), two
 and four 55.1 and 54.3 (8 rows), though four read x again for every 28 rows of the weights."""
 
-EMPTY_HELPS = 6.0
+EMPTY_HELPS = 1.0
 """How much less of that it is with one block each, for the part of the multiprocessors that have
-none: 112 blocks took 28.7 us where 128 took 29.3 (a matmul of 14,336, 16 rows), 96 blocks 13.6
-where 128 took 14.1 (6,144)."""
+none: 112 blocks took 28.5 us where 128 took 28.8 (a matmul of 14,336, 16 rows), 96 and 128 blocks
+13.6 (6,144); but 103 blocks 10.1 where 128 took 9.9 (4,096), and 114 blocks 17.8 where 128 took
+17.2 (8,192)."""
 
 NEXT_BLOCK = 5e-8
 """Seconds that each further block of a multiprocessor takes to start, in such loops: a linear layer

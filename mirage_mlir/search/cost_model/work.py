@@ -16,7 +16,9 @@ from mirage_mlir.search.cost_model.fitted import (
     LINE,
     LINE_SHARE,
     MOST_APART,
+    MOST_HALVINGS,
     ODD_PIECE,
+    OWN_RUN,
     PIECE_WORK,
     PIPELINE_READ_AGAIN,
     READ_AGAIN,
@@ -175,7 +177,9 @@ class WorkCount:
 
     def _later(self, tensor: Input, run: Array) -> Array:
         """The factor for lines that a block reads piece by piece, one in each iteration."""
-        return np.where(self._walks_lines(tensor) & (run < LATER_RUN), LATER, 1.0)
+        halvings = np.ceil(np.clip(np.log2(OWN_RUN / run), 0.0, MOST_HALVINGS))
+        own = np.where(self._walks_own_lines(tensor), LATER**halvings, 1.0)
+        return np.where(self._walks_lines(tensor) & (run < LATER_RUN), np.maximum(own, LATER), own)
 
     def _walks_lines(self, tensor: Input) -> Mask:
         """Whether a block's loop walks along the lines of a tensor."""
