@@ -60,9 +60,11 @@ PARTLY_READ = 0.5
 6,144 columns with 32 KB in an iteration took 14.5 us with two of them in flight, and 13.6 with
 three; with tiles of 32 KB that two blocks load 15.1 us with four, and 14.3 with five."""
 
-SOON_BYTES = 48 * 1024
+SOON_BYTES, MOST_SOON_BYTES = 48 * 1024, 96 * 1024
 """Bytes in flight before an earlier kernel of the function has ended, whose results queue behind
-these: with 64 KB LayerNorm and a linear layer took 9.8 us in a chain, and 9.3 with 48."""
+these: for each multiprocessor where all have blocks, and at most, where few have. With 64 KB on
+each LayerNorm and a linear layer took 9.8 us in a chain, and 9.3 with 48; Q, K and V of one norm,
+on 96 multiprocessors, 15.7 us behind another library with 33 KB on each, 14.7 with 66."""
 
 RESERVED_BYTES = 1024
 """Shared memory that the hardware takes for each block."""
@@ -183,18 +185,17 @@ def iterations_in_flight(
     return max(MIN_AHEAD, ceil((FLIGHT_BYTES + read) / together))
 
 
-def iterations_before(iteration_bytes: int, share: int) -> int:
+def iterations_before(iteration_bytes: int, blocks: int, target: Target) -> int:
     """
     The iterations whose available tiles are copied before an earlier kernel of the function ends.
 
-    With one too many, tiles that must wait for that kernel queue behind: Q, K and V took 15.0 us on
-    an H200, and 15.3.
-
     Args:
         iteration_bytes: of such tiles of one iteration.
-        share: blocks that each multiprocessor gets.
+        blocks: of the launch.
+        target: the GPU.
     """
-    return max(1, round(SOON_BYTES / (max(1, iteration_bytes) * share)))
+    wanted = round(SOON_BYTES * target.sm_count / (max(1, iteration_bytes) * blocks))
+    return max(1, min(wanted, MOST_SOON_BYTES // max(1, iteration_bytes)))
 
 
 def is_spread(shared_bytes: ArrayLike, share: Array, target: Target) -> Mask:

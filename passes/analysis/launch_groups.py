@@ -78,6 +78,13 @@ def _next(graph: kernel.GraphDefinedOp, way: str) -> kernel.GraphDefinedOp | Non
     return op
 
 
+def blocks_of_launch(graph: kernel.GraphDefinedOp) -> int:
+    """The blocks of the launch of `graph`, of all its kernels."""
+    return sum(
+        each.schedule.persistent_blocks or prod(each.grid_sizes) for each in launch_of(graph)
+    )
+
+
 def blocks_side_by_side(
     graph: kernel.GraphDefinedOp, target: Target, *, clusters: bool = True
 ) -> Array:
@@ -89,7 +96,6 @@ def blocks_side_by_side(
         target: whose multiprocessors they are.
         clusters: whether it counts that some have too few neighbours for a large cluster.
     """
-    blocks = sum(
-        each.schedule.persistent_blocks or prod(each.grid_sizes) for each in launch_of(graph)
+    return side_by_side(
+        blocks_of_launch(graph), prod(cluster_sizes(graph)) if clusters else 1, target
     )
-    return side_by_side(blocks, prod(cluster_sizes(graph)) if clusters else 1, target)

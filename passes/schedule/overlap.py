@@ -32,6 +32,7 @@ from mirage_mlir.dialects.pipeline import (
 )
 from mirage_mlir.dialects.schedule import Overlap
 from mirage_mlir.passes.analysis.buffers import buffer_bytes, loads_of_tiles
+from mirage_mlir.passes.analysis.launch_groups import blocks_of_launch
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import tensor_bytes
 from mirage_mlir.passes.schedule.block_resources import (
@@ -200,9 +201,9 @@ class OverlapWriter:
         """
         graph = self.graph
         size = sum(buffer_bytes(op) for op in self.loads if op.result in early)
-        share = int(producer_share(graph, self.target))
         if follows_kernel(graph):
-            return iterations_before(size, share)
+            return iterations_before(size, blocks_of_launch(graph), self.target)
+        share = int(producer_share(graph, self.target))
         iterations, apart = prod(graph.loop_sizes), begins_apart(graph)
         return iterations_in_flight(size, size, iterations, share, apart=apart)
 

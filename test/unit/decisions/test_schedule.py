@@ -73,9 +73,15 @@ def test_tiles_that_others_load_too_are_in_flight_longer() -> None:
 
 
 def test_fewer_iterations_before_an_earlier_kernel_ends() -> None:
-    assert iterations_before(16 * KIB, 1) == 3
-    assert iterations_before(16 * KIB, 2) == 2
-    assert iterations_before(200 * KIB, 1) == 1
+    assert iterations_before(16 * KIB, 132, H200) == 3
+    assert iterations_before(16 * KIB, 264, H200) == 2
+    assert iterations_before(200 * KIB, 132, H200) == 1
+
+
+def test_fewer_blocks_have_more_in_flight_each() -> None:
+    """They share device memory; but what must wait queues behind what its block has asked for."""
+    assert iterations_before(33 * KIB, 96, H200) == 2
+    assert iterations_before(16 * KIB, 1, H200) == 6
 
 
 def test_never_more_than_iterations() -> None:
