@@ -17,6 +17,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.candidate import require_verified
+from mirage_mlir.passes.analysis.tile_attributes import broadcast_sides
 
 
 class SinkReduction(RewritePattern):
@@ -31,12 +32,19 @@ class SinkReduction(RewritePattern):
         if op.kind.data != kind or _used_as_row_maximum(reduction.result):
             return
         source = reduction.input
+        if op.rescale is not None and not _rescales(op.rescale, source):
+            return
         accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
         after = type(reduction)(
             accumulator.result, reduction.dims.get_values(), threadblock.tile_type(op.result)
         )
         accumulator.location, after.location = op.location, reduction.location
         rewriter.replace(op, (accumulator, after))
+
+
+def _rescales(maxima: SSAValue, value: SSAValue) -> bool:
+    """Whether threads that hold `value` know which of the maxima is that of an element."""
+    return broadcast_sides(threadblock.shape_of(maxima), threadblock.shape_of(value)) is not None
 
 
 def _used_as_row_maximum(value: SSAValue) -> bool:
@@ -60,7 +68,8 @@ class SinkReductionsPass(ModulePass):
 
     Each thread then accumulates its own elements, and threads exchange partial sums once, after the
     loop, instead of in each iteration. The same holds for maxima. A row maximum by which sums are
-    rescaled (`rescale`) stays in the loop, which needs it. Dead operations are removed.
+    rescaled (`rescale`) stays in the loop, which needs it, and so does a sum that is rescaled by maxima
+    along a dimension between others. Dead operations are removed.
 
     Fails at a function that a search found and nobody verified (`kernel.implements`).
     """

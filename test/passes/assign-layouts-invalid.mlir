@@ -90,3 +90,19 @@ func.func @other_warps(%x: tensor<16x64xf16>, %w: tensor<64x64xf16>) -> tensor<1
   } : (tensor<16x64xf16>, tensor<64x64xf16>) -> tensor<16x64xf32>
   func.return %o : tensor<16x64xf32>
 }
+
+// -----
+
+// Which maximum an element is relative to depends on its row and on its column.
+func.func @maxima_between(%x: tensor<4x64x4xf32>) -> tensor<4x16x4xf32> {
+  %o = kernel.graph_defined ins(%x) grid [2] loop [2] schedule <threads = 32> {
+  ^bb0(%xa: tensor<4x64x4xf32>):
+    %t = threadblock.load %xa grid_map [1] loop_map [1] {copy = "async"} : (tensor<4x64x4xf32>) -> !threadblock.tile<4x16x4xf32>
+    %m = threadblock.reduce_max %t {dims = array<i64: 1>} : (!threadblock.tile<4x16x4xf32>) -> !threadblock.tile<4x1x4xf32>
+    // expected-error @+2 {{'threadblock.accumulate' op adds up tiles of 4x16x4 across the blocks of a cluster, relative to maxima of 4x1x4: along a dimension between others}}
+    // expected-note @+1 {{reduce each tile before it is accumulated}}
+    %a = threadblock.accumulate %t across [0] rescale %m : (!threadblock.tile<4x16x4xf32>, !threadblock.tile<4x1x4xf32>) -> !threadblock.tile<4x16x4xf32>
+    threadblock.store %a grid_map [_] : !threadblock.tile<4x16x4xf32>
+  } : (tensor<4x64x4xf32>) -> tensor<4x16x4xf32>
+  func.return %o : tensor<4x16x4xf32>
+}

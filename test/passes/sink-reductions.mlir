@@ -71,3 +71,22 @@ func.func @relative(%in: tensor<16x64xf32>) -> (tensor<16x1xf32>, tensor<16x1xf3
 // CHECK-NEXT:    %[[A:.*]] = threadblock.accumulate %e rescale %m
 // CHECK-NEXT:    threadblock.reduce_sum %[[A]]
 // CHECK-NEXT:    threadblock.accumulate %m {kind = "max"}
+
+// Of maxima along a dimension between others no row and no column has one: the sum is of reduced tiles.
+func.func @between(%in: tensor<2x8x4xf32>) -> tensor<2x1x4xf32> {
+  %o = kernel.graph_defined ins(%in) grid [1] loop [4] {
+  ^bb0(%xa: tensor<2x8x4xf32>):
+    %x = threadblock.load %xa grid_map [_] loop_map [1] : (tensor<2x8x4xf32>) -> !threadblock.tile<2x2x4xf32>
+    %m = threadblock.reduce_max %x {dims = array<i64: 1>} : (!threadblock.tile<2x2x4xf32>) -> !threadblock.tile<2x1x4xf32>
+    %d = threadblock.sub %x, %m : (!threadblock.tile<2x2x4xf32>, !threadblock.tile<2x1x4xf32>) -> !threadblock.tile<2x2x4xf32>
+    %e = threadblock.exp %d : (!threadblock.tile<2x2x4xf32>) -> !threadblock.tile<2x2x4xf32>
+    %s = threadblock.reduce_sum %e {dims = array<i64: 1>} : (!threadblock.tile<2x2x4xf32>) -> !threadblock.tile<2x1x4xf32>
+    %a = threadblock.accumulate %s rescale %m : (!threadblock.tile<2x1x4xf32>, !threadblock.tile<2x1x4xf32>) -> !threadblock.tile<2x1x4xf32>
+    threadblock.store %a grid_map [_] : !threadblock.tile<2x1x4xf32>
+  } : (tensor<2x8x4xf32>) -> tensor<2x1x4xf32>
+  func.return %o : tensor<2x1x4xf32>
+}
+// CHECK-LABEL: func.func @between
+// CHECK:         %e = threadblock.exp
+// CHECK-NEXT:    %s = threadblock.reduce_sum %e
+// CHECK-NEXT:    threadblock.accumulate %s rescale %m

@@ -149,6 +149,36 @@ func.func @ugraph(%x: tensor<16x256xf16>, %v: tensor<256x64xf16>, %w: tensor<256
 }
 """
 
+MAXIMA_BETWEEN = """
+func.func @ugraph(%a0: tensor<2x8x1xf32>) -> tensor<2x1x1xf32> {
+  %o = kernel.graph_defined ins(%a0) grid [2] cluster [2] loop [2] {
+  ^bb0(%a0b: tensor<2x8x1xf32>):
+    %t1 = threadblock.load %a0b grid_map [1] loop_map [1]
+      : (tensor<2x8x1xf32>) -> !threadblock.tile<2x2x1xf32>
+    %t2 = threadblock.reduce_max %t1 {dims = array<i64: 1>}
+      : (!threadblock.tile<2x2x1xf32>) -> !threadblock.tile<2x1x1xf32>
+    %t3 = threadblock.sub %t1, %t2
+      : (!threadblock.tile<2x2x1xf32>, !threadblock.tile<2x1x1xf32>)
+      -> !threadblock.tile<2x2x1xf32>
+    %t4 = threadblock.exp %t3 : (!threadblock.tile<2x2x1xf32>) -> !threadblock.tile<2x2x1xf32>
+    %t5 = threadblock.reduce_sum %t4 {dims = array<i64: 1>}
+      : (!threadblock.tile<2x2x1xf32>) -> !threadblock.tile<2x1x1xf32>
+    %t6 = threadblock.accumulate %t5 across [0] rescale %t2
+      : (!threadblock.tile<2x1x1xf32>, !threadblock.tile<2x1x1xf32>)
+      -> !threadblock.tile<2x1x1xf32>
+    %t7 = threadblock.accumulate %t2 across [0] {kind = "max"}
+      : (!threadblock.tile<2x1x1xf32>) -> !threadblock.tile<2x1x1xf32>
+    %t8 = threadblock.log %t6 : (!threadblock.tile<2x1x1xf32>) -> !threadblock.tile<2x1x1xf32>
+    %t9 = threadblock.add %t8, %t7
+      : (!threadblock.tile<2x1x1xf32>, !threadblock.tile<2x1x1xf32>)
+      -> !threadblock.tile<2x1x1xf32>
+    threadblock.store %t9 grid_map [_] : !threadblock.tile<2x1x1xf32>
+  } : (tensor<2x8x1xf32>) -> tensor<2x1x1xf32>
+  func.return %o : tensor<2x1x1xf32>
+}
+"""
+"""Maxima along a dimension between others: no row, and no column, of a tile has one of its own."""
+
 PROGRAMS = {
     "scalars-as-a-row": SCALARS_AS_A_ROW,
     "three-products": THREE_MATMULS,
@@ -156,6 +186,7 @@ PROGRAMS = {
     "sum-without-a-loop": SUM_WITHOUT_A_LOOP,
     "sum-behind-the-loop": SUM_BEHIND_THE_LOOP,
     "loaded-behind-a-sum": LOADED_BEHIND_A_SUM,
+    "maxima-between": MAXIMA_BETWEEN,
 }
 
 
