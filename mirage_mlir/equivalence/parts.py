@@ -144,10 +144,12 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
     """
     The parts between pairs, and the one from the last pairs to the results.
 
-    Pairs with arguments, or with values of different types, are left out.
+    Pairs with arguments, or with values of different types, are left out, and such as depend on no
+    argument: a constant may stand for equal ones that the other function has in other places.
     """
     program, left = _merged(program)
     right = numbered_values(candidate)
+    dependent = _dependent(program)
     arguments = zip(candidate.body.block.args, program.body.block.args, strict=True)
     partners: dict[SSAValue, SSAValue] = dict(arguments)
     groups: list[list[SSAValue]] = []
@@ -155,7 +157,7 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
         group: list[SSAValue] = []
         for one, other in part:
             if one < len(left) and other < len(right) and left[one].type == right[other].type:
-                if right[other] not in partners:
+                if left[one] in dependent and right[other] not in partners:
                     partners[right[other]] = left[one]
                     group.append(right[other])
         if group:
@@ -178,6 +180,15 @@ def _merged(program: FuncOp) -> tuple[FuncOp, list[SSAValue]]:
     copy = program.clone(copied)
     merged = merge_equal(copy.body.block)
     return copy, [left_of(copied[value], merged) for value in numbered_values(program)]
+
+
+def _dependent(function: FuncOp) -> set[SSAValue]:
+    """The values that depend on an argument."""
+    found: set[SSAValue] = {*function.body.block.args}
+    for op in function.body.block.ops:
+        if not found.isdisjoint(op.operands):
+            found.update(op.results)
+    return found
 
 
 def _returned(function: FuncOp) -> Sequence[SSAValue]:

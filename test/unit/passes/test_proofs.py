@@ -6,10 +6,12 @@ import pytest
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.driver.source import alone as alone_in_module
+from mirage_mlir.driver.source import compiler_context, functions, parse_program
 from mirage_mlir.equivalence import EquivalenceReport, Verdict, parts
 from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.passes.frontend.plan import FunctionWriter, Plan
+from mirage_mlir.passes.kernel_decompose import KernelDecomposePass
 from mirage_mlir.passes.superoptimize import Candidate, candidates
 
 CHAIN = """
@@ -37,6 +39,25 @@ func.func @f(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
       : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x64xf32>
   %o = kernel.add %x, %h : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
   func.return %o : tensor<8x64xf32>
+}
+"""
+
+
+COUNTED = """
+func.func @f(%a0: tensor<32x1x3xf32>, %a1: tensor<1x3xf32>, %a2: tensor<8x4x1x3xf32>)
+    -> (tensor<8x4x1x3xf32>, tensor<8x4x1x3xf32>) {
+  %v1 = kernel.iota {dim = 0 : i64} : tensor<32x1x3xf32>
+  %v2 = kernel.constant {value = 16.0 : f32} : tensor<1xf32>
+  %v3 = kernel.compare %v1, %v2 {predicate = "eq"}
+      : (tensor<32x1x3xf32>, tensor<1xf32>) -> tensor<32x1x3xf32>
+  %v4 = kernel.constant {value = 0.0 : f32} : tensor<1xf32>
+  %v5 = kernel.select %v3, %a0, %v4
+      : (tensor<32x1x3xf32>, tensor<32x1x3xf32>, tensor<1xf32>) -> tensor<32x1x3xf32>
+  %v6 = kernel.reshape %v5 : (tensor<32x1x3xf32>) -> tensor<8x4x1x3xf32>
+  %v7 = kernel.mul %a2, %v6 : (tensor<8x4x1x3xf32>, tensor<8x4x1x3xf32>) -> tensor<8x4x1x3xf32>
+  %v8 = kernel.constant {value = -3.0 : f32} : tensor<8x4x1x3xf32>
+  %v9 = kernel.max %v7, %v8 : (tensor<8x4x1x3xf32>, tensor<8x4x1x3xf32>) -> tensor<8x4x1x3xf32>
+  func.return %v9, %v6 : tensor<8x4x1x3xf32>, tensor<8x4x1x3xf32>
 }
 """
 
@@ -104,6 +125,21 @@ def test_pairs_prove_nothing(alone: tuple[FuncOp, Candidate]) -> None:
         assert PartVerifier(function).compare(written, wrong).verdict is not Verdict.EQUAL
     nowhere = [[(99, 3)], [(3, 99)]]
     assert PartVerifier(function).compare(written, nowhere).verdict is Verdict.EQUAL
+
+
+def test_a_constant_is_no_cut() -> None:
+    """
+    Each of its kernels may have constants of its own.
+
+    The program's 0 and that which counts from it (`iota`) are one value in the kernels; a part of
+    the program in which `iota` begins with an unknown number would be different.
+    """
+    function = functions(parse_program(COUNTED, "counted.mlir"))[0]
+    module = alone_in_module(function)
+    KernelDecomposePass(only_unsearched=True, keep_program=True).apply(compiler_context(), module)
+    for candidate in candidates(functions(module)[0], target="A100", program=function):
+        report = PartVerifier(function).compare(candidate.function, pairs_of(candidate))
+        assert report.verdict is Verdict.EQUAL, str(report)
 
 
 def test_views_of_one_tensor_belong_together() -> None:
