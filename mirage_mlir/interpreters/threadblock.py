@@ -227,7 +227,10 @@ class GraphRun(Generic[A]):
         return tile
 
     def _joined(self, cuts: TileCuts, pieces: dict[int, Tile[A]]) -> Tile[A]:
-        """What all iterations store, along the one dimension that loops cut."""
+        """What all iterations store, along the dimension that loops cut; one iteration cuts none."""
+        if not cuts.looped:
+            (only,) = pieces.values()
+            return only
         ((dim, _),) = cuts.looped
         parts = [part for _, part in sorted(pieces.items(), key=itemgetter(0)) if part is not None]
         return concatenate(self.domain, parts, dim) if len(parts) == len(pieces) else None

@@ -184,3 +184,28 @@ def test_full_size() -> None:
     assert report.arguments == ("proved", "tested")
     assert report.tests.bound < 1e-9
     assert "of 6144), which stand for all elements" in report.tests.scope
+
+
+ONE_ITERATION = """
+func.func @f(%a0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %r = kernel.tanh %a0 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %r : tensor<8x8xf32>
+}
+func.func @g(%a0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %o = kernel.graph_defined ins(%a0) grid [2] loop [1] {
+  ^bb0(%a: tensor<8x8xf32>):
+    %t = threadblock.load %a grid_map [0] loop_map [1]
+      : (tensor<8x8xf32>) -> !threadblock.tile<4x8xf32>
+    %u = threadblock.tanh %t : (!threadblock.tile<4x8xf32>) -> !threadblock.tile<4x8xf32>
+    threadblock.store %u grid_map [0] loop_map [_] : !threadblock.tile<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %o : tensor<8x8xf32>
+}
+"""
+
+
+def test_a_loop_of_one_iteration_stores_all() -> None:
+    """No dimension is cut by it, so that its map need not name one."""
+    reference, candidate = functions(parse_program(ONE_ITERATION, "one.mlir"))
+    report = check_equivalence(reference, candidate)
+    assert report.verdict is Verdict.EQUAL, str(report)
