@@ -68,8 +68,8 @@ class SinkReductionsPass(ModulePass):
 
     Each thread then accumulates its own elements, and threads exchange partial sums once, after the
     loop, instead of in each iteration. The same holds for maxima. A row maximum by which sums are
-    rescaled (`rescale`) stays in the loop, which needs it, and so does a sum that is rescaled by maxima
-    along a dimension between others. Dead operations are removed.
+    rescaled (`rescale`) stays in the loop, which needs it, and so does a sum that is rescaled by
+    maxima along a dimension between others. Dead operations are removed.
 
     Fails at a function that a search found and nobody verified (`kernel.implements`).
     """

@@ -135,7 +135,7 @@ class FloatGate:
                 factors,
                 self.seed,
                 constant=is_constant_input(self.reference, number),
-                hot_channel=_hot_channel(dims),
+                hot_channels=_hot_channels(dims),
             )
             inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
         return inputs
@@ -307,10 +307,10 @@ def _as(domain: FloatDomain, x: Tensor[Floats]) -> Tensor[Floats]:
     return x if domain.rounding else x.mapped(lambda array: array.astype(domain.dtype))
 
 
-def _hot_channel(dims: Sequence[Dim]) -> int:
-    """One of the computed indices of the last dimension: the same for all of one size."""
+def _hot_channels(dims: Sequence[Dim]) -> tuple[int, int]:
+    """Two of the computed indices of the last dimension: the same for all of one size."""
     indices = dims[-1].indices if dims else np.zeros(1, np.intp)
-    return int(indices[len(indices) // 3])
+    return int(indices[len(indices) // 3]), int(indices[0])
 
 
 def relative_errors(

@@ -43,6 +43,10 @@ HOT_GAIN = 4.0
 GAINS = (0.01, 8.0)
 """The range of the other gains."""
 
+MEANS = ("layer_norm", "reduce_mean", "sub")
+"""Operators of programs that measure values from a mean. Graphs measure them from a value of the
+row before that is known (`search/stabilization/centring.py`), which must not matter."""
+
 LARGEST = 3.0**0.5 * 2
 """The largest magnitude of what is drawn for a normal number."""
 
@@ -62,6 +66,8 @@ class InputKind:
     """The arguments whose mean is far from zero."""
     hot: bool = False
     """Whether one channel of activations is huge, and gains differ widely."""
+    first: bool = False
+    """Whether that is the first channel, from which others may be measured."""
     tiny: bool = False
     largest: bool = False
     """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
@@ -86,6 +92,8 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         if any(is_mask(argument) for argument in arguments):
             kinds.append(InputKind("masks of -inf over one half", masked=True))
+    if any(mnemonic(op) in MEANS for op in reference.body.block.ops):
+        kinds.append(InputKind("a first channel of 2e4", hot=True, first=True))
     kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
     if len(wide) > 1:
         kinds.append(InputKind("all arguments far from zero", far=tuple(wide)))
@@ -154,9 +162,12 @@ class DrawnFloats:
         seed: int,
         *,
         constant: bool,
-        hot_channel: int,
+        hot_channels: tuple[int, int],
     ):
-        """`factors` is what the values of each kind are multiplied by."""
+        """
+        `factors` is what the values of each kind are multiplied by; of `hot_channels` the second is
+        the first channel.
+        """
         self._factors = factors
         self._argument, self._number, self._kinds = argument, number, kinds
         self._type: ElementType = element_type_of(argument.type)
@@ -165,7 +176,7 @@ class DrawnFloats:
         self._activation = is_activation(argument, constant)
         self._gain = is_gain(argument)
         self._mask = is_mask(argument)
-        self._hot = hot_channel
+        self._hot = hot_channels
 
     def at(self, places: Sequence[AnyArray]) -> Floats:
         """The elements at arrays of indices, in f32."""
@@ -185,7 +196,7 @@ class DrawnFloats:
     def _values(self, kind: InputKind, normal: Floats, channel: AnyArray) -> Floats:
         """The elements of one kind."""
         values = normal
-        hot = np.broadcast_to(channel == self._hot, normal.shape)
+        hot = np.broadcast_to(channel == self._hot[kind.first], normal.shape)
         if kind.hot and self._gain:
             low, high = np.log(GAINS[0]), np.log(GAINS[1])
             values = np.exp(low + (high - low) * (normal / (2 * LARGEST) + 0.5))

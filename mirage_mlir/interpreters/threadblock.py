@@ -227,7 +227,7 @@ class GraphRun(Generic[A]):
         return tile
 
     def _joined(self, cuts: TileCuts, pieces: dict[int, Tile[A]]) -> Tile[A]:
-        """What all iterations store, along the dimension that loops cut; one iteration cuts none."""
+        """What iterations store, along the dimension that loops cut; one iteration cuts none."""
         if not cuts.looped:
             (only,) = pieces.values()
             return only

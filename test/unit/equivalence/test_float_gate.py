@@ -13,6 +13,7 @@ from mirage_mlir.equivalence.sample import whole
 KINDS = {
     "normal": InputKind("normal inputs"),
     "hot": InputKind("one channel of 2e4", hot=True),
+    "first": InputKind("a first channel of 2e4", hot=True, first=True),
     "tiny": InputKind("inputs of 1e-5", tiny=True),
     "masked": InputKind("masks of -inf over one half", masked=True),
     "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
@@ -57,6 +58,25 @@ SQUARES_IN_F16 = """
 %y = mul %x, %s : 16x256 16x1 -> 16x256
 %r = cast %y : 16x256 -> 16x256:f16
 """
+
+LAYER_NORM = "%r = layer_norm %0 {eps = 1.0e-05 : f32} : 16x256 -> 16x256"
+
+FROM_THE_FIRST = """
+%z = slice %0 {offsets = array<i64: 0, 0>, sizes = array<i64: 16, 1>, \
+strides = array<i64: 1, 1>} : 16x256 -> 16x1
+%d = sub %0, %z : 16x256 16x1 -> 16x256
+%m = reduce_mean %d {dims = array<i64: 1>} : 16x256 -> 16x1
+%q = square %d : 16x256 -> 16x256
+%n = reduce_mean %q {dims = array<i64: 1>} : 16x256 -> 16x1
+%k = square %m : 16x1 -> 16x1
+%v = sub %n, %k : 16x1 16x1 -> 16x1
+%e = constant {value = 1.0e-05 : f32} : 1x1
+%w = add %v, %e : 16x1 1x1 -> 16x1
+%s = rsqrt %w : 16x1 -> 16x1
+%c = sub %d, %m : 16x256 16x1 -> 16x256
+%r = mul %c, %s : 16x256 16x1 -> 16x256
+"""
+"""A variance in one pass, of what is left when each row's first element is subtracted."""
 
 SOFTMAX = "%r = softmax %0 {dim = 1 : i64} : 16x64 -> 16x64"
 
@@ -196,3 +216,15 @@ def test_sums_over_rows_of_the_large_channel(seed: int) -> None:
     (found,) = gate.losses(candidate)
     assert found.acceptable
     assert found.error < 1e-4
+
+
+def test_rows_are_measured_from_an_outlier() -> None:
+    """In f32 what is subtracted from a row may not be its largest element."""
+    assert loss("hot", "16x256", "16x256", LAYER_NORM, FROM_THE_FIRST).acceptable
+    assert not loss("first", "16x256", "16x256", LAYER_NORM, FROM_THE_FIRST).acceptable
+    (norm,), (softmax,) = (
+        programs("16x256", "16x256", LAYER_NORM),
+        programs("16x64", "16x64", SOFTMAX),
+    )
+    assert any(kind.first for kind in kinds_of(norm, exponentials=False))
+    assert not any(kind.first for kind in kinds_of(softmax, exponentials=True))
