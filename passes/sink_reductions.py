@@ -17,7 +17,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.candidate import require_verified
-from mirage_mlir.passes.analysis.tile_attributes import broadcast_sides
+from mirage_mlir.passes.analysis.row_maxima import have_maxima
 
 
 class SinkReduction(RewritePattern):
@@ -32,7 +32,7 @@ class SinkReduction(RewritePattern):
         if op.kind.data != kind or _used_as_row_maximum(reduction.result):
             return
         source = reduction.input
-        if op.rescale is not None and not _rescales(op.rescale, source):
+        if op.rescale is not None and not have_maxima(op.rescale, source):
             return
         accumulator = threadblock.AccumulateOp(source, kind, op.across.get_values(), op.rescale)
         after = type(reduction)(
@@ -40,11 +40,6 @@ class SinkReduction(RewritePattern):
         )
         accumulator.location, after.location = op.location, reduction.location
         rewriter.replace(op, (accumulator, after))
-
-
-def _rescales(maxima: SSAValue, value: SSAValue) -> bool:
-    """Whether threads that hold `value` know which of the maxima is that of an element."""
-    return broadcast_sides(threadblock.shape_of(maxima), threadblock.shape_of(value)) is not None
 
 
 def _used_as_row_maximum(value: SSAValue) -> bool:

@@ -6,6 +6,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.layouts.layout import RegisterLayout
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -132,6 +133,25 @@ def rescaled_with(m: SSAValue) -> list[threadblock.AccumulateOp]:
     """The sums whose row maximum is `m`."""
     users = [use.operation for use in m.uses]
     return [op for op in users if isinstance(op, threadblock.AccumulateOp) and op.rescale is m]
+
+
+def have_maxima(maxima: SSAValue, value: SSAValue) -> bool:
+    """Whether each row of `value`, or all of it, has one of the `maxima`, or each element has."""
+    return broadcast_sides(threadblock.shape_of(maxima), threadblock.shape_of(value)) is not None
+
+
+def check_rows(op: threadblock.AccumulateOp) -> None:
+    """Fail where blocks of a cluster cannot bring a sum to common maxima: these are of no rows."""
+    assert op.rescale is not None
+    if op.across.get_values() and not have_maxima(op.rescale, op.value):
+        shapes = [threadblock.shape_of(value) for value in (op.value, op.rescale)]
+        summed, maxima = ("x".join(map(str, shape)) for shape in shapes)
+        fail(
+            op,
+            f"adds up tiles of {summed} across the blocks of a cluster, relative to maxima of "
+            f"{maxima}: along a dimension between others",
+            note="reduce each tile before it is accumulated",
+        )
 
 
 def state_layout(row_maximum: SSAValue, value: SSAValue, layout: RegisterLayout) -> RegisterLayout:

@@ -30,7 +30,7 @@ from mirage_mlir.layouts.layout import (
 )
 from mirage_mlir.passes.analysis.accumulators import accumulators, left_fragments
 from mirage_mlir.passes.analysis.buffers import has_rows_along
-from mirage_mlir.passes.analysis.row_maxima import is_free, rescaled_with, state_layout
+from mirage_mlir.passes.analysis.row_maxima import check_rows, is_free, rescaled_with, state_layout
 from mirage_mlir.passes.analysis.tile_attributes import (
     WIDEST_RUN_BYTES,
     accumulator_of,
@@ -203,15 +203,7 @@ class LayoutAssignment(TilePlaces):
         across = tuple(int(axis) for axis in op.across.get_values())
         if state.partial == 1 and not across:
             return op.result
-        shapes = [threadblock.shape_of(value) for value in (computed, op.value)]
-        if across and broadcast_sides(*shapes) is None:
-            maxima, summed = ("x".join(map(str, shape)) for shape in shapes)
-            fail(
-                op,
-                f"adds up tiles of {summed} across the blocks of a cluster, relative to maxima of "
-                f"{maxima}: along a dimension between others",
-                note="reduce each tile before it is accumulated",
-            )
+        check_rows(op)
         key = (op.rescale, state, across)
         if key not in self.states:
             self.states[key] = self.maxima(op, computed, state)

@@ -4,11 +4,12 @@
 
 // CHECK: remark: @norm_linear: 2 kernels run without a fault
 
-// The second kernel has sixteen buffers; constant tiles of six iterations are on their way at first.
+// The second kernel has sixteen buffers; of the two blocks each has constant tiles of twelve
+// iterations, 96 KB, on their way at first.
 // Its memory leaves room for blocks of the first kernel of the next call.
 // MEMORY-LABEL: func.func @norm_linear
 // MEMORY:         stages = 16
-// MEMORY:           threadblock.fill_buffers iterations 16 at_start 6 %wt :
+// MEMORY:           threadblock.fill_buffers iterations 16 at_start 12 %wt :
 // MEMORY:           threadblock.refill_buffers ahead 7 %
 
 // The first kernel lets the second one start before it waits for the call before, which may still
