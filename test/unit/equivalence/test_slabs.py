@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bodies import compare, graph, programs, slice_of
 
+from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict, comparison
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 
@@ -253,3 +254,19 @@ def test_slabs_are_what_is_computed() -> None:
     assert report.tests.counts
     assert report.tests.scope.startswith("slabs (1 of 4096, 1 of 512)"), report.tests.scope
     assert np.isfinite(report.tests.bound)
+
+
+def test_many_products_of_one_input() -> None:
+    """The columns of each are an axis of their own, and so are the rows of all."""
+    count, rows = 40, "tensor<4x64xf16>"
+    products = "\n".join(
+        f"%y{n} = kernel.matmul %x, %w{n} : ({rows}, tensor<64x{32 + n}xf16>) "
+        f"-> tensor<4x{32 + n}xf16>"
+        for n in range(count)
+    )
+    weights = ", ".join(f"%w{n}: tensor<64x{32 + n}xf16>" for n in range(count))
+    types = ", ".join(f"tensor<4x{32 + n}xf16>" for n in range(count))
+    results = ", ".join(f"%y{n}" for n in range(count))
+    text = f"func.func @f(%x: {rows}, {weights}) -> ({types}) {{\n{products}\n"
+    (function,) = functions(parse_program(f"{text}func.return {results} : {types}\n}}", "wide"))
+    assert len(find_slabs(function, function)) == count + 1
