@@ -251,7 +251,11 @@ def assign(call: FxCall, into: Any, x: Any) -> Tensor:
 
 @handles("full.default", "full_like.default")
 def full(call: FxCall, shape: Any, value: float) -> Tensor:
-    """A tensor all of whose elements are one number."""
+    """A tensor all of whose elements are one number, as its type has it."""
+    if call.is_mask(call.node):
+        value = bool(value)
+    elif not call.node.meta["val"].dtype.is_floating_point:
+        value = int(value)
     return call.graph.constant(float(value), call.shape, call.dtype)
 
 

@@ -78,6 +78,8 @@ def only_become_f32(node: Any) -> bool:
 def name_of(node: Any) -> str:
     """Of a node's operator: `add.Tensor`, `prims.convert_element_type.default`, or `getitem`."""
     target = node.target
+    if node.op != "call_function":
+        raise unsupported(node, f"'{node.name}' is an input of masks or integers")
     if not isinstance(target, torch._ops.OpOverload):
         return target.__name__
     return target.name().replace("::", ".").removeprefix("aten.") + (
@@ -158,6 +160,8 @@ class FxImporter:
             return True
         if self._bound(node) > counts_to(ElementType.F32):
             raise unsupported(node, f"integers beyond {counts_to(ElementType.F32)}, which f32 has")
+        if self._bound(node) > torch.iinfo(_example(node).dtype).max:
+            raise unsupported(node, f"integers that may wrap around in {_example(node).dtype}")
         return self._bound(node) <= counts_to(kind)
 
     def _make(self, node: Any, kind: ElementType) -> Tensor:
@@ -174,6 +178,8 @@ class FxImporter:
         name = name_of(node)
         if name not in HANDLERS:
             raise unsupported(node, _refusal(name))
+        if self.is_mask(node) and name.partition(".")[0] in ("add", "sub"):
+            raise unsupported(node, f"aten.{name} of truth values is not supported: use | or ^")
         kwargs = {key: each for key, each in node.kwargs.items() if key not in WITHOUT_MEANING}
         with self.graph.located(location_of(node)):
             try:

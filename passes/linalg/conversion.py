@@ -20,6 +20,7 @@ from mirage_mlir.passes.linalg.builder import (
     static_type,
 )
 from mirage_mlir.passes.stablehlo.tensors import Tensor, constant, given_as
+from mirage_mlir.shapes.shapes import ShapeError
 
 DIALECTS = ("linalg", "tensor")
 """Those whose operations are looked for."""
@@ -57,7 +58,12 @@ class Conversion:
     def convert(self, op: Operation) -> None:
         """Append what `op` computes; raises `UnsupportedOperation` where kernels cannot."""
         emit = self.at(op)
-        self.known.update(zip(op.results, self.results_of(emit, op), strict=True))
+        try:
+            results = self.results_of(emit, op)
+        except (ShapeError, OverflowError) as error:
+            # What lies outside of a tensor, or has no number of its type.
+            emit.fail(str(error))
+        self.known.update(zip(op.results, results, strict=True))
 
     def at(self, op: Operation) -> LinalgBuilder:
         """What appends operators in the place of `op`."""

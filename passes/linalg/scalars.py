@@ -78,6 +78,8 @@ CASTS = (
 UNSIGNED = ("arith.extui", "arith.index_castui", "arith.uitofp")
 SIGNED = ("arith.extsi", "arith.index_cast", "arith.sitofp")
 
+TRUNCATING = ("arith.fptosi", "arith.fptoui", "arith.trunci")
+
 FLOAT_PREDICATES = {
     **{1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 6: "NE"},
     **{8: "EQ", 9: "GT", 10: "GE", 11: "LT", 12: "LE", 13: "NE"},
@@ -119,6 +121,8 @@ def _cast(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tenso
         emit.fail("takes for unsigned what may be negative")
     if name_of(op) in SIGNED and x.is_boolean:
         emit.fail("takes a boolean for signed: true is -1")
+    if name_of(op) in TRUNCATING and element_of(op.results[0].type) == i1:
+        emit.fail("makes a boolean of the last bit of a number: compare it with a number instead")
     return emit.apply("stablehlo.convert", inputs, element_of(op.results[0].type))
 
 

@@ -1,7 +1,7 @@
 """Numbers that a StableHLO program computes of numbers, rounded as its types say."""
 
 from collections.abc import Callable, Mapping
-from math import erf, erfc, trunc
+from math import erf, erfc, isfinite, trunc
 from typing import Any
 
 import numpy as np
@@ -54,8 +54,15 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def rounded(number: float, element: Attribute) -> float:
-    """`number` in an element type: to the nearest float, or the integer without its fraction."""
+    """
+    `number` in an element type: to the nearest float, or the integer without its fraction.
+
+    Raises:
+        OverflowError: an integer is made of what is no finite number.
+    """
     if isa(element, IntegerType):
+        if not isfinite(number):
+            raise OverflowError(f"makes an integer of {number}")
         return _wrapped(trunc(number), element)
     if element.name not in FORMATS:
         return float(number)

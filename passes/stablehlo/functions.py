@@ -129,9 +129,13 @@ class Converter:
                 check_static(type_of(value).get_shape(), "a value")
             except ShapeError as error:
                 self._emit.fail(str(error))
-        return (
-            operands if name == BARRIER else [tables.apply(RULES[name], self._emit, op, operands)]
-        )
+        if name == BARRIER:
+            return operands
+        try:
+            return [tables.apply(RULES[name], self._emit, op, operands)]
+        except (ShapeError, OverflowError) as error:
+            # What lies outside of a tensor, or has no number of its type.
+            self._emit.fail(str(error))
 
     def _callee(self, call: CallOp) -> FuncOp:
         function = SymbolTable.lookup_symbol(self._module, call.callee)

@@ -222,3 +222,24 @@ func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.constant 1.0 : f32
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+// Of the tensor nothing is left.
+func.func @all_cut_off(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = stablehlo.constant dense<1.0> : tensor<f32>
+  // expected-error @below {{'stablehlo.pad' op takes 0 elements with stride 1 of dim 0}}
+  %0 = stablehlo.pad %x, %c, low = [-4, 0], high = [4, 0], interior = [0, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @integer_of_infinity(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0x7F800000> : tensor<4xf32>
+  // expected-error @below {{'stablehlo.convert' op makes an integer of inf}}
+  %i = stablehlo.convert %c : (tensor<4xf32>) -> tensor<4xi32>
+  %f = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xf32>
+  %y = stablehlo.add %x, %f : tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}

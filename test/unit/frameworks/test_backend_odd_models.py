@@ -115,3 +115,30 @@ def test_odd_models(name: str) -> None:
 def test_kernels_of_odd_models(name: str) -> None:
     """Results that are views of what a kernel stores; inputs that it takes copies of."""
     as_by_torch(name)
+
+
+MASKS = {
+    "times an integer": lambda y, a, b: y * (a * 3),
+    "minus one": lambda y, a, b: y * (a * 2 - 1),
+    "one or three": lambda y, a, b: y * torch.where(a, 3, 1),
+    "added up": lambda y, a, b: y * (a + b),
+    "wrapping": lambda y, a, b: y * (a * torch.full((32,), 200, dtype=torch.uint8) * 2),
+    "five that is true": lambda y, a, b: y + torch.full((32,), 5, dtype=torch.bool),
+    "integers of fractions": lambda y, a, b: y + torch.full((32,), 2.7, dtype=torch.int64),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_masks_as_numbers(name: str) -> None:
+    """A part that begins at a mask has no tensor of numbers to read; truth values are no sums."""
+    torch.manual_seed(0)
+    x, w = torch.randn(16, 64), torch.randn(64, 32)
+    a, b = torch.rand(16, 32) > 0.5, torch.rand(16, 32) > 0.5
+
+    def model(x: Any, w: Any, a: Any, b: Any) -> Any:
+        return MASKS[name]((x @ w).relu(), a, b)
+
+    with torch.no_grad():
+        found = compiled(model)[0](x, w, a, b)
+        # Another order of the product's sums, times 400 that wrap around to 144.
+        torch.testing.assert_close(found, model(x, w, a, b), rtol=1e-4, atol=1e-2)
