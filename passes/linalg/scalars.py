@@ -80,11 +80,16 @@ SIGNED = ("arith.extsi", "arith.index_cast", "arith.sitofp")
 
 TRUNCATING = ("arith.fptosi", "arith.fptoui", "arith.trunci")
 
-FLOAT_PREDICATES = {
-    **{1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 6: "NE"},
-    **{8: "EQ", 9: "GT", 10: "GE", 11: "LT", 12: "LE", 13: "NE"},
-}
-"""Of `arith.cmpf`, ordered and unordered: they differ where a number is NaN."""
+FLOAT_PREDICATES = {1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 13: "NE"}
+"""Of `arith.cmpf`: what StableHLO has, too. All but NE are false where a number is NaN."""
+
+OPPOSITES = {8: 6, 9: 5, 10: 4, 11: 3, 12: 2}
+"""Of the other unordered ones, the ordered one that is true where they are false."""
+
+ORDERED_NOT_EQUAL = 6
+
+NEAREST_EVEN = 0
+"""How kernels round: `to_nearest_even` of `arith.truncf`."""
 
 INTEGER_PREDICATES = {0: "EQ", 1: "NE", 2: "LT", 3: "LE", 4: "GT", 5: "GE"}
 """Of `arith.cmpi`, signed; from 6 on come the unsigned ones."""
@@ -117,6 +122,9 @@ def element_of(kind: Attribute) -> Attribute:
 
 def _cast(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     (x,) = inputs
+    rounding = op.get_attr_or_prop("roundingmode")
+    if rounding is not None and rounding != IntegerAttr(NEAREST_EVEN, 32):
+        emit.fail("rounds otherwise than to the nearest even number")
     if name_of(op) in UNSIGNED and not x.is_boolean and _least(x) < 0:
         emit.fail("takes for unsigned what may be negative")
     if name_of(op) in SIGNED and x.is_boolean:
@@ -138,10 +146,19 @@ def _predicate(op: Operation) -> int:
 
 
 def _cmpf(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
-    direction = FLOAT_PREDICATES.get(_predicate(op))
-    if direction is None:
+    predicate = _predicate(op)
+    if predicate in OPPOSITES:
+        return emit.apply("stablehlo.not", [_ordered(emit, inputs, OPPOSITES[predicate])], i1)
+    return _ordered(emit, inputs, predicate)
+
+
+def _ordered(emit: LinalgBuilder, inputs: Sequence[Tensor], predicate: int) -> Tensor:
+    if predicate == ORDERED_NOT_EQUAL:
+        sides = [_compared(emit, inputs, each) for each in ("LT", "GT")]
+        return emit.apply("stablehlo.or", sides, i1)
+    if predicate not in FLOAT_PREDICATES:
         emit.fail("asks whether a number is NaN")
-    return _compared(emit, inputs, direction)
+    return _compared(emit, inputs, FLOAT_PREDICATES[predicate])
 
 
 def _cmpi(emit: LinalgBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:

@@ -26,6 +26,13 @@ def _typed(emit: LinalgBuilder, op: Operation) -> None:
     emit.typed(kind.get_shape(), kind.element_type)
 
 
+def _expect(emit: LinalgBuilder, op: Operation, sizes: Sequence[int]) -> None:
+    """Fail where the result of `op` has other sizes."""
+    found = static_type(emit, op.results[0].type).get_shape()
+    if found != sizes:
+        emit.fail(f"has a result of sizes {list(found)}, where it makes {list(sizes)}")
+
+
 def _reshaped(emit: LinalgBuilder, op: Operation, tensor: Tensor) -> Tensor:
     _typed(emit, op)
     return _RESHAPE(emit, emit.op, [tensor])
@@ -61,6 +68,8 @@ def _pad(emit: LinalgBuilder, op: Operation, known: Known) -> Tensor:
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     amounts = zip(names, (low, high, [0] * len(low)), strict=True)
     _typed(emit, op)
+    sizes = tuple(map(sum, zip(low, tensor.shape, high, strict=True)))
+    _expect(emit, op, sizes)
     standing = moves.PadOp.create(
         properties={name: i64_array(each) for name, each in amounts},
         result_types=[emit.op.results[0].type],
@@ -73,6 +82,9 @@ def _concat(emit: LinalgBuilder, op: Operation, known: Known) -> Tensor:
     dim = op.properties["dim"]
     assert isa(dim, IntegerAttr)
     _typed(emit, op)
+    sizes = [*tensors[0].shape]
+    sizes[dim.value.data] = sum(each.shape[dim.value.data] for each in tensors)
+    _expect(emit, op, tuple(sizes))
     return joined(emit, tensors, dim.value.data)
 
 

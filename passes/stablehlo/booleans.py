@@ -61,6 +61,13 @@ def _complement(emit: KernelBuilder, mask: SSAValue) -> SSAValue:
     return emit.add(kernel.SubOp(one, mask))
 
 
+def _opposite(mask: SSAValue) -> SSAValue | None:
+    """What `mask` is the complement of."""
+    if isinstance(mask.owner, kernel.SubOp) and isinstance(mask.owner.lhs.owner, kernel.ConstantOp):
+        return mask.owner.rhs
+    return None
+
+
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "eq": lambda x, y: x == y,
     "ne": lambda x, y: x != y,
@@ -132,10 +139,12 @@ def _select(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
     if lhs.is_boolean:
         return _select_mask(emit, condition, lhs, rhs)
     element = emit.storage(lhs)
-    values = (emit.value(condition, element), emit.value(lhs), emit.value(rhs))
+    mask, first, second = emit.value(condition, element), emit.value(lhs), emit.value(rhs)
+    if (opposite := _opposite(mask)) is not None:
+        mask, first, second = opposite, second, first
     low = min(lhs.bounds[0], rhs.bounds[0])
     high = max(lhs.bounds[1], rhs.bounds[1])
-    return emit.result(emit.add(kernel.SelectOp(*values)), (low, high))
+    return emit.result(emit.add(kernel.SelectOp(mask, first, second)), (low, high))
 
 
 def _select_mask(emit: KernelBuilder, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:

@@ -182,6 +182,8 @@ def _power(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tens
         return emit.result(emit.steps.like(emit.add(kernel.ExpOp(scaled)), value))
     if exponent.number is None or base.is_integer:
         emit.fail("has an exponent that is no constant, or integers; kernel.pow has neither")
+    if not isfinite(exponent.number):
+        emit.fail(f"has the exponent {exponent.number}, which is no number for kernel.pow")
     value = emit.value(base)
     if exponent.number == 2:
         return emit.result(emit.add(kernel.SquareOp(value)))

@@ -222,6 +222,9 @@ def _pad(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor
         size + min(before, 0) + min(after, 0)
         for size, before, after in zip(x.shape, low, high, strict=True)
     ]
+    if any(size < 1 for size in sizes):
+        # Nothing of the tensor is left between the padding.
+        return constant(type_of(emit.op.results[0]).get_shape(), x.element, padding.number)
     x = part(emit, x, [max(-before, 0) for before in low], sizes, [1] * len(sizes))
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
         around = [_filled(x, padding.number, dim, count) for count in (before, after)]

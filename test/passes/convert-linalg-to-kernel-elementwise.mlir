@@ -41,6 +41,33 @@ func.func @masked(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// Not less or equal: where %x is NaN, too.
+// CHECK-LABEL: func.func @unordered
+// CHECK:         kernel.compare %arg0, {{.*}} {predicate = "le"}
+// CHECK-NEXT:    kernel.select %{{[0-9]+}}, %[[ZERO:[0-9]+]], %arg0
+// CHECK-NEXT:    func.return
+func.func @unordered(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  %c = arith.cmpf ugt, %x, %zero : tensor<4x8xf32>
+  %r = arith.select %c, %x, %zero : tensor<4x8xi1>, tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @less_or_greater
+// CHECK:         kernel.compare %arg0, %arg1 {predicate = "lt"}
+// CHECK-NEXT:    kernel.compare %arg0, %arg1 {predicate = "gt"}
+// CHECK-NEXT:    kernel.max
+// CHECK-NEXT:    kernel.select
+func.func @less_or_greater(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = arith.cmpf one, %x, %y : tensor<4x8xf32>
+  %r = arith.select %c, %x, %y : tensor<4x8xi1>, tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// -----
+
 // expected-remark @+1 {{@signed stays a function of the host: nothing of it was converted}}
 func.func @signed(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.cmpf ogt, %x, %y : tensor<4xf32>

@@ -25,3 +25,33 @@ func.func @last_bit(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 // CHECK: 'arith.trunci' op makes a boolean of the last bit of a number: compare it with a number instead
+
+// -----
+
+// Kernels round to the nearest even number.
+func.func @upward(%x: tensor<4xf32>) -> tensor<4xf16> {
+  %y = arith.truncf %x upward : tensor<4xf32> to tensor<4xf16>
+  return %y : tensor<4xf16>
+}
+// CHECK: 'arith.truncf' op rounds otherwise than to the nearest even number
+
+// -----
+
+func.func @pad(%x: tensor<3x4xf32>) -> tensor<5x4xf32> {
+  %c = arith.constant 1.0 : f32
+  %p = tensor.pad %x low[1, 0] high[2, 0] {
+  ^bb0(%a: index, %b: index):
+    tensor.yield %c : f32
+  } : tensor<3x4xf32> to tensor<5x4xf32>
+  return %p : tensor<5x4xf32>
+}
+// CHECK: 'tensor.pad' op has a result of sizes [5, 4], where it makes [6, 4]
+
+// -----
+
+func.func @infinite_power(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %p = arith.constant dense<0x7F800000> : tensor<4xf32>
+  %y = math.powf %x, %p : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+// CHECK: 'math.powf' op has the exponent inf, which is no number for kernel.pow

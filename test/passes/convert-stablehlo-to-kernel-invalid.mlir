@@ -225,12 +225,11 @@ func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Of the tensor nothing is left.
-func.func @all_cut_off(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %c = stablehlo.constant dense<1.0> : tensor<f32>
-  // expected-error @below {{'stablehlo.pad' op takes 0 elements with stride 1 of dim 0}}
-  %0 = stablehlo.pad %x, %c, low = [-4, 0], high = [4, 0], interior = [0, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  func.return %0 : tensor<4x8xf32>
+func.func @infinite_power(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<0x7F800000> : tensor<4xf32>
+  // expected-error @below {{'stablehlo.power' op has the exponent inf, which is no number for kernel.pow}}
+  %y = stablehlo.power %x, %c : tensor<4xf32>
+  func.return %y : tensor<4xf32>
 }
 
 // -----

@@ -156,9 +156,7 @@ func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
 // What differs from true is the opposite, and what differs from false the same.
 // CHECK-LABEL: func.func @opposite(
 // CHECK:      [[M:%.*]] = kernel.compare
-// CHECK-NEXT: [[ONE:%.*]] = kernel.constant {value = 1.000000e+00 : f32} : tensor<1xf32>
-// CHECK-NEXT: [[N:%.*]] = kernel.sub [[ONE]], [[M]]
-// CHECK-NEXT: kernel.select [[N]], %x, %y
+// CHECK-NEXT: kernel.select [[M]], %y, %x
 func.func @opposite(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %true = "stablehlo.constant"() <{value = dense<true> : tensor<8xi1>}> : () -> tensor<8xi1>
   %false = "stablehlo.constant"() <{value = dense<false> : tensor<8xi1>}> : () -> tensor<8xi1>

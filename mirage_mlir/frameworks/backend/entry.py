@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from mirage_mlir.api.graph import SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.driver.cache import open_cache
+from mirage_mlir.frameworks.backend.compared import pass_for_inductor
 from mirage_mlir.frameworks.backend.graphs import UNCLEAR, GraphCompiler
 from mirage_mlir.frameworks.backend.kept_graphs import GraphRecord, kept_under, record_of
 from mirage_mlir.frameworks.backend.operators import PartProgram
@@ -113,7 +114,7 @@ class Backend:
     @property
     def _patches(self) -> dict[str, object]:
         """Of inductor's configuration, by the mode, and by what runs the rest."""
-        patches = _inductor_modes()[self._options.get("mode", "default")]
+        patches = {**_inductor_modes()[self._options.get("mode", "default")], **_with_our_pass()}
         if self._options.get("rest") != "eager":
             return patches
         # Inductor's own draws are of a seed, to be drawn again in a backward pass. Torch's
@@ -221,6 +222,14 @@ def _checked(options: Mapping[str, object]) -> BackendOptions:
     if "target" in found:
         target_named(found["target"]).require_lowering()
     return found
+
+
+def _with_our_pass() -> dict[str, object]:
+    """Of inductor's configuration: `compared`, behind passes of the user's own."""
+    before: Any = import_module("torch._inductor.config").joint_custom_post_pass
+    several = isinstance(before, list | tuple)
+    known: list[Any] = [*before] if several else [] if before is None else [before]
+    return {"joint_custom_post_pass": [*known, pass_for_inductor()]}
 
 
 def _inductor_modes() -> dict[str, dict[str, object]]:

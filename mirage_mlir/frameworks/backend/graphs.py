@@ -140,6 +140,10 @@ class GraphCompiler:
         taken, inputs, outputs = fuser.fuse_as_graphmodule(
             module, list(part.nodes), "part", always_return_tuple=True
         )
+        if not inputs:
+            # Where and on which device would its results be? It is a constant.
+            self._left(part, "reads no tensor")
+            return None
         fixed = frozenset(number for number, node in enumerate(inputs) if node in constants)
         key = signature_of(taken), fixed
         if key not in self._programs:

@@ -28,6 +28,9 @@ _REDUCTIONS = {
     *("rms_norm", "layer_norm"),
 }
 
+COMPARED = "compared_with_its_elements"
+"""The mark of a node of which a backward pass asks which elements are equal to it."""
+
 _SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -117,6 +120,8 @@ class Support:
     def _found(self, node: Any) -> str:
         if node in self._refused:
             return self._refused[node]
+        if COMPARED in node.meta:
+            return "a backward pass compares it with its elements"
         if not is_call(node):
             return "is an input"
         if not all(map(is_fixed, (node, *node.all_input_nodes))):

@@ -142,3 +142,38 @@ def test_masks_as_numbers(name: str) -> None:
         found = compiled(model)[0](x, w, a, b)
         # Another order of the product's sums, times 400 that wrap around to 144.
         torch.testing.assert_close(found, model(x, w, a, b), rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["amax", "absmax scaled"])
+def test_gradients_of_maxima(name: str) -> None:
+    """A maximum and what it is of come from one kernel: the backward pass asks which are equal."""
+    torch.manual_seed(1)
+    inputs = torch.randn(16, 256), torch.rand(256) + 0.5
+
+    def model(x: Any, gain: Any) -> Any:
+        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-3) * gain
+        return y.amax(-1) if name == "amax" else y / y.abs().amax(-1, keepdim=True)
+
+    call, backend = compiled(model)
+    found, wanted = (
+        torch.autograd.grad(function(*given).square().sum(), given)
+        for function, given in (
+            (each, [tensor.clone().requires_grad_() for tensor in inputs]) for each in (call, model)
+        )
+    )
+    assert backend.explanation.taken
+    for one, two in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-4)
+
+
+def test_a_part_of_constants_is_left() -> None:
+    """Nothing says on which device it would be, and it is computed once."""
+
+    def model(x: Any) -> Any:
+        return torch.atan((torch.ones(16, 64) @ torch.full((64, 32), 0.25)).relu()) + x
+
+    x = torch.randn(16, 32)
+    call, backend = compiled(model)
+    with torch.no_grad():
+        torch.testing.assert_close(call(x), model(x))
+    assert any(each.why == "reads no tensor" for each in backend.explanation.parts)

@@ -1,0 +1,64 @@
+"""
+Maxima that a backward pass compares with what they were taken of.
+
+The gradient of a maximum goes to the elements that are equal to it, divided by their number. Where
+an element was computed a second time by other kernels it may differ in its last bit, so that none
+is equal and the gradient is 0 / 0. What such a maximum was taken of is therefore kept for the
+backward pass, and torch takes the maximum of what is kept.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from mirage_mlir.frameworks.backend.nodes import COMPARED, is_call, is_floating, is_view, stem_of
+
+torch: Any = import_module("torch")
+"""Untyped: an optional dependency."""
+
+_MAXIMA = ("amax", "amin", "max", "min", "aminmax", "linalg_vector_norm")
+"""The norm for the infinity of its order."""
+
+_CASTS = ("_to_copy", "convert_element_type")
+
+
+def keep_compared(graph: Any) -> None:
+    """
+    Mark what a graph compares for equality with a maximum, and the maximum.
+
+    Args:
+        graph: of ATen, forward and backward, before it is cut in two; only marks of it change.
+    """
+    policy: Any = import_module("torch.utils.checkpoint").CheckpointPolicy
+    for node in graph.nodes:
+        if is_call(node) and stem_of(node) == "eq":
+            pair = [_made(each) for each in node.args if isinstance(each, torch.fx.Node)]
+            for maximum in filter(_is_maximum, pair):
+                maximum.meta[COMPARED] = True
+                for each in filter(is_call, pair):
+                    each.meta["recompute"] = policy.MUST_SAVE
+
+
+def pass_for_inductor() -> Any:
+    """`keep_compared` as what inductor calls with a graph before it cuts that in two."""
+    passes: Any = import_module("torch._inductor.custom_graph_pass")
+
+    def run(_: Any, graph: Any) -> None:
+        keep_compared(graph)
+
+    def uuid(_: Any) -> Any:
+        """Inductor keeps graphs under it, among other things."""
+        return passes.get_hash_for_files((__file__,))
+
+    methods: dict[str, Any] = {"__call__": run, "uuid": uuid}
+    return type("KeepCompared", (passes.CustomGraphPass,), methods)()
+
+
+def _made(node: Any) -> Any:
+    """What a node views."""
+    while is_view(node) or (is_call(node) and stem_of(node) in (*_CASTS, "getitem")):
+        node = node.args[0]
+    return node
+
+
+def _is_maximum(node: Any) -> bool:
+    return is_call(node) and stem_of(node) in _MAXIMA and is_floating(node)
