@@ -7,6 +7,7 @@ is equal and the gradient is 0 / 0. What such a maximum was taken of is therefor
 backward pass, and torch takes the maximum of what is kept.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -29,28 +30,53 @@ def keep_compared(graph: Any) -> None:
         graph: of ATen, forward and backward, before it is cut in two; only marks of it change.
     """
     policy: Any = import_module("torch.utils.checkpoint").CheckpointPolicy
+    first = _first_alike(graph)
     for node in graph.nodes:
         if is_call(node) and stem_of(node) == "eq":
             pair = [_made(each) for each in node.args if isinstance(each, torch.fx.Node)]
             for maximum in filter(_is_maximum, pair):
                 maximum.meta[COMPARED] = True
-                for each in filter(is_call, pair):
-                    each.meta["recompute"] = policy.MUST_SAVE
+                for each in filter(is_call, map(_signed, pair)):
+                    first[each].meta["recompute"] = each.meta["recompute"] = policy.MUST_SAVE
 
 
-def pass_for_inductor() -> Any:
-    """`keep_compared` as what inductor calls with a graph before it cuts that in two."""
+def pass_for_inductor(before: Sequence[Any]) -> Any:
+    """
+    `keep_compared` as what inductor calls with a graph before it cuts that in two.
+
+    Args:
+        before: passes that run before it. Torch 2.11 takes one pass only: they are part of ours.
+    """
     passes: Any = import_module("torch._inductor.custom_graph_pass")
 
     def run(_: Any, graph: Any) -> None:
+        for each in before:
+            each(graph)
         keep_compared(graph)
 
     def uuid(_: Any) -> Any:
-        """Inductor keeps graphs under it, among other things."""
-        return passes.get_hash_for_files((__file__,))
+        """Inductor keeps graphs under it, among other things; none where one of them has none."""
+        parts = [each.uuid() if hasattr(each, "uuid") else None for each in before]
+        ours = passes.get_hash_for_files((__file__,))
+        return None if None in parts else (*parts, ours)
 
     methods: dict[str, Any] = {"__call__": run, "uuid": uuid}
     return type("KeepCompared", (passes.CustomGraphPass,), methods)()
+
+
+def _first_alike(graph: Any) -> dict[Any, Any]:
+    """
+    The first node that computes the same, for each node.
+
+    Torch joins such nodes before it cuts the graph, and the marks of the first are left.
+    """
+    first: dict[Any, Any] = {}
+    known: dict[str, Any] = {}
+    for node in graph.nodes:
+        of = torch.fx.node.map_arg((node.args, node.kwargs), first.__getitem__)
+        key = f"{node.target} {of}" if is_call(node) else node.name
+        first[node] = known.setdefault(key, node)
+    return first
 
 
 def _made(node: Any) -> Any:
@@ -58,6 +84,16 @@ def _made(node: Any) -> Any:
     while is_view(node) or (is_call(node) and stem_of(node) in (*_CASTS, "getitem")):
         node = node.args[0]
     return node
+
+
+def _signed(node: Any) -> Any:
+    """
+    What a node is the absolute value of, if it is one.
+
+    The gradient of a norm takes absolute values a second time: nodes of the backward pass, which
+    are never kept.
+    """
+    return _made(node.args[0]) if is_call(node) and stem_of(node) == "abs" else node
 
 
 def _is_maximum(node: Any) -> bool:

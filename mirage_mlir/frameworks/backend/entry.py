@@ -229,7 +229,7 @@ def _with_our_pass() -> dict[str, object]:
     before: Any = import_module("torch._inductor.config").joint_custom_post_pass
     several = isinstance(before, list | tuple)
     known: list[Any] = [*before] if several else [] if before is None else [before]
-    return {"joint_custom_post_pass": [*known, pass_for_inductor()]}
+    return {"joint_custom_post_pass": pass_for_inductor(known)}
 
 
 def _inductor_modes() -> dict[str, dict[str, object]]:

@@ -2,6 +2,8 @@
 """Odd models by `torch.compile(model, backend="mirage")`, against torch."""
 
 import copy
+import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -144,15 +146,26 @@ def test_masks_as_numbers(name: str) -> None:
         torch.testing.assert_close(found, model(x, w, a, b), rtol=1e-4, atol=1e-2)
 
 
-@pytest.mark.parametrize("name", ["amax", "absmax scaled"])
+MAXIMA: dict[str, Callable[[Callable[[], Any]], Any]] = {
+    "amax": lambda y: y().amax(-1),
+    "absmax scaled": lambda y: y() / y().abs().amax(-1, keepdim=True),
+    # Its gradient takes absolute values a second time.
+    "norm scaled": lambda y: y() / torch.linalg.vector_norm(y(), math.inf, -1, keepdim=True),
+}
+
+
+@pytest.mark.parametrize("name", MAXIMA)
 def test_gradients_of_maxima(name: str) -> None:
     """A maximum and what it is of come from one kernel: the backward pass asks which are equal."""
     torch.manual_seed(1)
-    inputs = torch.randn(16, 256), torch.rand(256) + 0.5
+    inputs = torch.randn(16, 256), torch.randn(256, 256) / 16, torch.rand(256) + 0.5
 
-    def model(x: Any, gain: Any) -> Any:
-        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-3) * gain
-        return y.amax(-1) if name == "amax" else y / y.abs().amax(-1, keepdim=True)
+    def model(x: Any, w: Any, gain: Any) -> Any:
+        def normed() -> Any:
+            y = x @ w
+            return y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-3) * gain
+
+        return MAXIMA[name](normed)
 
     call, backend = compiled(model)
     found, wanted = (
@@ -164,6 +177,17 @@ def test_gradients_of_maxima(name: str) -> None:
     assert backend.explanation.taken
     for one, two in zip(found, wanted, strict=True):
         torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_passes_of_the_user_run_too(several: bool) -> None:
+    seen: list[Any] = []
+    patch = torch._inductor.config.patch(
+        joint_custom_post_pass=[seen.append] if several else seen.append
+    )
+    with patch, torch.no_grad():
+        compiled(normed_linear())[0](torch.randn(4, 32))
+    assert len(seen) == 1
 
 
 def test_a_part_of_constants_is_left() -> None:
