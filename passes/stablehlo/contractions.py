@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import name_of
-from mirage_mlir.dialects import kernel, stablehlo
+from mirage_mlir.dialects import chlo, kernel, stablehlo
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.stablehlo.elementwise import BINARY
 from mirage_mlir.passes.stablehlo.tensors import KernelBuilder, Rule, Tensor, type_of
@@ -68,8 +68,10 @@ def _reduce(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Ten
     return emit.result(value)
 
 
-def combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp | stablehlo.ReduceWindowOp) -> str:
-    """The name of the one operation in the body, on its two arguments."""
+def combined_by(
+    emit: KernelBuilder, op: stablehlo.ReduceOp | stablehlo.ReduceWindowOp | chlo.ScanOp
+) -> str:
+    """The name of the one operation in the body, on its two arguments; of it are all results."""
     if len(op.outputs) != 1:
         emit.fail(f"reduces {len(op.outputs)} tensors together")
     body = op.body.block
@@ -79,7 +81,7 @@ def combined_by(emit: KernelBuilder, op: stablehlo.ReduceOp | stablehlo.ReduceWi
         and isinstance(last, stablehlo.ReturnOp)
         and first.next_op is last
         and {*first.operands} == {*body.args}
-        and [*last.values] == [*first.results]
+        and [*last.values] == [*first.results] * len(op.results)
     )
     known = OF_BOOLEANS if type_of(op.outputs[0]).element_type == i1 else REDUCTIONS
     if not whole or first is None or first.name not in known:

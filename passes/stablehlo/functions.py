@@ -132,7 +132,8 @@ class Converter:
         if name == BARRIER:
             return operands
         try:
-            return [tables.apply(RULES[name], self._emit, op, operands)]
+            # What a scan carries is its second result, which nothing uses.
+            return [tables.apply(RULES[name], self._emit, op, operands)] * len(op.results)
         except (ShapeError, OverflowError) as error:
             # What lies outside of a tensor, or has no number of its type.
             self._emit.fail(str(error))

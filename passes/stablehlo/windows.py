@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import kernel, stablehlo
+from mirage_mlir.dialects import chlo, kernel, stablehlo
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.passes.stablehlo.contractions import REDUCTIONS, combined_by, opposite
 from mirage_mlir.passes.stablehlo.elementwise import BINARY
@@ -50,18 +50,39 @@ class PoolWindow:
 def _reduce_window(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
     assert isinstance(op, stablehlo.ReduceWindowOp)
     name = combined_by(emit, op)
+    if any(each != 1 for each in op.of("base_dilations")):
+        emit.fail("has places between the elements of its operand")
+    return _reduced(emit, name, inputs, dict(enumerate(op.rows())))
+
+
+def _scan(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    """What is combined is in any order of the elements so far."""
+    assert isinstance(op, chlo.ScanOp)
+    name = combined_by(emit, op)
+    if op.carries[0].first_use is not None:
+        emit.fail("gives what it carries to another operation")
+    size = inputs[0].shape[op.dim]
+    low, high = (0, size - 1) if op.from_behind else (size - 1, 0)
+    return _reduced(emit, name, inputs, {op.dim: (size, 1, 1, low, high)})
+
+
+def _reduced(
+    emit: KernelBuilder,
+    name: str,
+    inputs: Sequence[Tensor],
+    rows: Mapping[int, tuple[int, int, int, int, int]],
+) -> Tensor:
+    """Windows of the first input, which begin with the second; `rows` as `PoolWindow` has them."""
     x, initial = inputs
     if not isinstance(x.element, FloatType):
         emit.fail(f"reduces elements of type {x.element}; kernels reduce floats")
     if initial.number != REDUCTIONS[name][0]:
         emit.fail("begins with another value than one that changes nothing")
-    if any(each != 1 for each in op.of("base_dilations")):
-        emit.fail("has places between the elements of its operand")
     value = emit.whole(x)
     # Kernels have no infinity: a minimum is the opposite of the maximum of opposites.
     is_least = name == "stablehlo.minimum"
     value = opposite(emit, value) if is_least else value
-    for dim, row in enumerate(op.rows()):
+    for dim, row in rows.items():
         kind = "stablehlo.maximum" if is_least else name
         value = _Along(emit, kind, dim, PoolWindow(*row)).reduce(value)
     return emit.result(opposite(emit, value) if is_least else value)
@@ -166,5 +187,5 @@ class _Along:
         return self.emit.reshape(REDUCTIONS[self.name][1](self.emit, masked, [dim]), shape)
 
 
-RULES: Mapping[str, Rule] = {"stablehlo.reduce_window": _reduce_window}
+RULES: Mapping[str, Rule] = {"stablehlo.reduce_window": _reduce_window, "chlo.scan": _scan}
 """By the name of the operation."""

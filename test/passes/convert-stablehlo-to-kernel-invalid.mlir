@@ -242,3 +242,29 @@ func.func @integer_of_infinity(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.add %x, %f : tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>) -> tensor<4xf32> {
+  %s = "stablehlo.constant"() <{value = dense<0.0> : tensor<4xf32>}> : () -> tensor<4xf32>
+  // expected-error @below {{'chlo.scan' op gives what it carries to another operation}}
+  %b, %c = "chlo.scan"(%a, %s) <{dimension = 1 : i64, is_associative = true, is_reverse = false, operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    %z = "stablehlo.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%z, %z) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+  func.return %c : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = "stablehlo.constant"() <{value = dense<0.0> : tensor<4xf32>}> : () -> tensor<4xf32>
+  // expected-error @below {{'chlo.scan' op combines by stablehlo.add; kernels reduce by one add, maximum or minimum of the two arguments of the body, which returns it}}
+  %b, %c = "chlo.scan"(%a, %s) <{dimension = 1 : i64, is_associative = true, is_reverse = false, operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    %z = "stablehlo.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%x, %z) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) : (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+  func.return %b : tensor<4x8xf32>
+}
