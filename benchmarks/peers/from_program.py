@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.operators import (
     element_type_of,
     integer,
     integers,
+    is_lowest,
     mnemonic,
     number,
     shape_of,
@@ -43,6 +45,9 @@ SAME_NAME = frozenset(
 
 VIEWS = ("transpose", "reshape", "broadcast", "slice", "cast")
 """Operators whose results may share memory with their operand in torch."""
+
+LOW = -1e4
+"""What takes the place of masked scores is at most this."""
 
 Texts = Sequence[str]
 
@@ -100,8 +105,11 @@ def _call(op: Operation, operands: Texts, wide: bool) -> str:
         return operands[0] + _cast(op, wide)
     if name == "constant":
         kind = "torch.float64" if wide else DTYPES[element_type_of(op.results[0].type)]
-        value, shape = float(number(op, "value")), shape_of(op.results[0])
-        return f'torch.full({shape}, {value}, dtype={kind}, device="cuda")'
+        value, shape = (
+            -inf if is_lowest(op) else float(number(op, "value")),
+            shape_of(op.results[0]),
+        )
+        return f'torch.full({shape}, float("{value}"), dtype={kind}, device="cuda")'
     if (write := _OPERATORS.get(name)) is not None:
         return write(op, operands)
     raise NoTorch(f"'{op.name}' is no operator on tensors")
@@ -197,6 +205,8 @@ class _Scores:
     keys: SSAValue
     scale: float
     mask: SSAValue | None
+    selects: bool = False
+    """Whether scores are kept where the mask is not 0, and it is not added."""
 
     def operands(self, product: Operation) -> list[SSAValue]:
         """What the call takes: query, keys, values, and the mask if there is one."""
@@ -211,9 +221,13 @@ def _scores(op: Operation) -> _Scores | None:
     scores, rank = op.lhs.owner.input, len(shape_of(op.lhs))
     if op.lhs.owner.dim.value.data != rank - 1:
         return None
-    mask, scale = None, 1.0
+    mask, scale, selects = None, 1.0, False
     if isinstance(scores.owner, kernel.AddOp):
         scores, mask = scores.owner.lhs, scores.owner.rhs
+        if isinstance(scores.owner, Block):
+            scores, mask = mask, scores
+    elif isinstance(scores.owner, kernel.SelectOp) and _is_low(scores.owner.rhs.owner):
+        scores, mask, selects = scores.owner.lhs, scores.owner.condition, True
     if isinstance(scores.owner, kernel.ScaleOp):
         scores, scale = scores.owner.input, float(number(scores.owner, "factor"))
     product = scores.owner
@@ -223,14 +237,20 @@ def _scores(op: Operation) -> _Scores | None:
     alike = len({element_type_of(v.type) for v in (*product.operands, *op.operands)}) == 1
     if len(leading) > 1 or rank > 4 or not alike:
         return None
-    return _Scores(product.lhs, product.rhs, scale, mask)
+    return _Scores(product.lhs, product.rhs, scale, mask, selects)
+
+
+def _is_low(op: Operation | Block) -> bool:
+    """Whether all elements are so low a number that its exp is 0 beside that of any score."""
+    return isinstance(op, kernel.ConstantOp) and op.value.value.data <= LOW
 
 
 def _attention(op: Operation, operands: Texts, scores: _Scores) -> str:
     """One call for softmax and both products; its fused kernels take four dimensions."""
     added = 4 - len(shape_of(op.results[0]))
-    query, keys, values, *mask = (f"{operand}{'[None]' * added}" for operand in operands)
+    query, keys, values, *masks = (f"{operand}{'[None]' * added}" for operand in operands)
+    mask = f"{masks[0]}{' != 0' if scores.selects else ''}" if masks else None
     return (
         f"attention({query}, {keys}.transpose(-1, -2), {values}, "
-        f"attn_mask={mask[0] if mask else None}, scale={scores.scale}){'[0]' * added}"
+        f"attn_mask={mask}, scale={scores.scale}){'[0]' * added}"
     )

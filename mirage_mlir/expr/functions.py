@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from mirage_mlir.expr.coefficients import half, square_root
-from mirage_mlir.expr.heads import Coefficient, Function, Parenthesis, Poly, Size
+from mirage_mlir.expr.heads import Coefficient, Function, Input, Parenthesis, Poly, Size
 from mirage_mlir.expr.monomial import Factor, Monomial
 from mirage_mlir.expr.ring import Ring
 
@@ -34,6 +34,8 @@ class Functions(Ring):
     ) -> None:
         super().__init__(expansion_limit, size_algebra, cancelling, fingerprints)
         self.calls: dict[tuple[str, Poly], Poly | None] = {}
+        self.calls_of_two: dict[tuple[str, Poly, Poly], Poly] = {}
+        """The same of functions of two values, whose results are defined."""
 
     @abstractmethod
     def maximum(self, a: Poly | None, b: Poly | None) -> Poly | None:
@@ -55,6 +57,22 @@ class Functions(Ring):
             self._memo[key] = self._opaque(name, a) if rule is None else rule(a)
             self.calls.setdefault((name, a), self._memo[key])
         return self._memo[key]
+
+    def function_of_two(self, name: str, a: Poly | None, b: Poly | None) -> Poly | None:
+        """
+        An elementwise function of two values, of which nothing is known.
+
+        It is a function of their formal sum: of each value times a constant that stands for its
+        place, and that nothing else has.
+        """
+        if a is None or b is None or self.is_partial(a) or self.is_partial(b):
+            return None
+        places = (self.atom(Input(f"operand {number}", ())) for number in range(2))
+        both = [self.mul(place, value) for place, value in zip(places, (a, b), strict=True)]
+        result = self.function(name, self.add(*both))
+        if result is not None:
+            self.calls_of_two[name, a, b] = result
+        return result
 
     def _rules(self) -> Mapping[str, Callable[[Poly], Poly | None]]:
         return {

@@ -267,11 +267,14 @@ class CompositeOfTwo:
 
 
 @dataclass(frozen=True)
-class Alone:
-    """The search does not take it into kernels: it has one of its own."""
+class Conditional:
+    """
+    A comparison or a selection: the search sees functions of one or two values, of which nothing is
+    known (`passes/frontend/conditions.py`). By itself it has a kernel that is not searched for.
+    """
 
 
-Search = Pairwise | Opaque | Composite | CompositeOfTwo | Alone
+Search = Pairwise | Opaque | Composite | CompositeOfTwo | Conditional
 
 
 class Cost(Enum):

@@ -5,7 +5,6 @@ from math import pi, sqrt
 from typing import TypeVar
 
 from mirage_mlir.operators.elementwise import (
-    Alone,
     Arithmetic,
     Binary,
     Choice,
@@ -13,6 +12,7 @@ from mirage_mlir.operators.elementwise import (
     CodeName,
     Composite,
     CompositeOfTwo,
+    Conditional,
     Cost,
     Dependence,
     FunctionName,
@@ -193,7 +193,7 @@ BINARY = (
         parameters=(Choice("predicate", PREDICATES),),
         meaning=lambda a, p, x, y: a.compare(p.text("predicate"), x, y),
         code=_compare_code,
-        search=Alone(),
+        search=Conditional(),
         cost=Cost.ONE,
         dependence=Dependence.NEW,
     ),
@@ -207,7 +207,7 @@ TERNARY = (
         parameters=(),
         meaning=lambda a, p, c, x, y: a.select(a.compare("ne", c, a.constant(Fraction(0))), x, y),
         code=lambda c, p, condition, x, y: c.select("une", condition, c.constant(0.0), x, y),
-        search=Alone(),
+        search=Conditional(),
         cost=Cost.ONE,
         dependence=Dependence.SELECTED,
     ),

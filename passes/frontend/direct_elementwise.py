@@ -1,4 +1,4 @@
-"""Kernels of elementwise operators that no search takes into others: one operator, tile by tile."""
+"""Kernels of comparisons and selections by themselves, which no search is needed for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.dialects.graph_rules import MAX_GRID_AXES
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.operators.elementwise import Alone
+from mirage_mlir.operators.elementwise import Conditional
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.plan import PlannedKernel
 from mirage_mlir.passes.frontend.strided_views import strides_of
@@ -26,9 +26,9 @@ OPERATORS = {**threadblock.BINARY, **threadblock.TERNARY}
 
 
 def has_kernel_of_its_own(op: Operation) -> bool:
-    """Whether an operator is elementwise, and the search does not take it."""
+    """Whether an operator by itself is not searched for."""
     row = row_of(op)
-    return row is not None and isinstance(row.search, Alone)
+    return row is not None and isinstance(row.search, Conditional)
 
 
 @dataclass(frozen=True)

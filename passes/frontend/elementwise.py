@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.operators.elementwise import (
-    Alone,
     Composite,
     CompositeOfTwo,
+    Conditional,
     FunctionName,
     Opaque,
     Pairwise,
@@ -70,7 +70,7 @@ class _Steps:
 def record_elementwise(
     builder: ProgramBuilder, row: Row, parameters: Parameters, operands: Sequence[int]
 ) -> int | None:
-    """Record an operator; the number of its result, None where the search does not take it."""
+    """Record an operator; the number of its result, None of a comparison or a selection."""
     match row.search:
         case Pairwise(kind=kind):
             return builder.binary(Kind(kind), *operands)
@@ -79,7 +79,7 @@ def record_elementwise(
             return builder.function(Function(row.name, values), operands[0])
         case Composite(rule=rule):
             return rule(_Steps(builder), parameters, operands[0])
-        case Alone():
+        case Conditional():
             return None
         case CompositeOfTwo(rule=rule):
             return rule(_Steps(builder), parameters, *operands)

@@ -21,6 +21,7 @@ from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
+from mirage_mlir.passes.frontend.conditions import OPERATORS, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.strided_views import strides_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
@@ -119,7 +120,7 @@ class _Reader:
         while pending:
             last = pending[-1]
             op = self._maker(last)
-            needed = [o for o in op.operands if o not in self.values] if op else []
+            needed = [o for o in _read_by(op) if o not in self.values] if op else []
             if last in self.values or not needed:
                 pending.pop()
                 if last not in self.values:
@@ -156,13 +157,27 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
-        operands = [self.values[operand] for operand in op.operands]
-        number = self._recorded(op, operands)
+        number = self._condition(op) if is_condition(op) else self._elements(op)
         self.builder.narrow(number, element_name(kernel.tensor_type(op.results[0]).element_type))
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
         return number
 
-    def _recorded(self, op: Operation, operands: Sequence[int]) -> int:
+    def _condition(self, op: Operation) -> int:
+        """A comparison or a selection, whose numbers may be infinite."""
+        row = row_of(op)
+        assert row is not None
+        operands = [
+            self.values[operand] if (number := number_of(operand.owner)) is None else number
+            for operand in op.operands
+        ]
+        shape = kernel.shape_of(op.results[0])
+        made = record_condition(self.builder, row.name, parameters_of(op, row), operands, shape)
+        if made is None:
+            raise UnsupportedError(op, f"{op.name} of constants is not searched for")
+        return made
+
+    def _elements(self, op: Operation) -> int:
+        operands = [self.values[operand] for operand in op.operands]
         if (row := row_of(op)) is not None:
             number = record_elementwise(self.builder, row, parameters_of(op, row), operands)
             if number is not None:
@@ -170,6 +185,19 @@ class _Reader:
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
+
+
+def is_condition(op: Operation) -> bool:
+    """Whether an operator is a comparison or a selection."""
+    row = row_of(op)
+    return row is not None and row.name in OPERATORS
+
+
+def _read_by(op: Operation) -> Sequence[SSAValue]:
+    """The operands of which an operator needs more than the number that all elements are."""
+    if not is_condition(op):
+        return op.operands
+    return [operand for operand in op.operands if number_of(operand.owner) is None]
 
 
 Recorder = Callable[[ProgramBuilder, Operation, Sequence[int]], int]

@@ -24,7 +24,13 @@ from mirage_mlir.passes.frontend.joint_launches import (
     with_rivals,
 )
 from mirage_mlir.passes.frontend.normalise import normalise
-from mirage_mlir.passes.frontend.piece_extraction import PieceCut, Said, partition, read_or_remark
+from mirage_mlir.passes.frontend.piece_extraction import (
+    PieceCut,
+    Said,
+    has_fixed_parts,
+    partition,
+    read_or_remark,
+)
 from mirage_mlir.passes.frontend.pieces import PieceSearch
 from mirage_mlir.passes.frontend.plan import Plan, PlannedKernel, returned, stays, to_compute
 from mirage_mlir.passes.frontend.proofs import PieceProofs
@@ -112,6 +118,10 @@ class Optimizer:
         # One kernel in any case: its other tilings are candidates to be timed.
         faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
         yield from ((plan, False) for plan in faster)
+        if has_fixed_parts(self.function):
+            # What is proved of each piece may not be provable of all together.
+            mixed = self._in_pieces(mixed=True)
+            yield from ((plan, False) for plan in mixed if plan.seconds < alone.seconds)
         yield alone, True
         slower = (plan for plan in plans if several and plan.seconds >= alone.seconds)
         yield from ((plan, False) for plan in slower if plan.seconds < SLOWER * alone.seconds)
@@ -157,13 +167,18 @@ class Optimizer:
         plans = [Plan(self.function, (planned,)) for planned in kernels]
         return [with_joint_launches(plan, self.target) for plan in plans]
 
-    def _in_pieces(self) -> list[Plan]:
-        """The function cut in pieces, each of which is planned by itself."""
+    def _in_pieces(self, *, mixed: bool = False) -> list[Plan]:
+        """
+        The function cut in pieces, each of which is planned by itself.
+
+        They are cut anew where what depends on no argument may be `mixed` with the rest.
+        """
         # Half of what is left of the time is for the search of the pieces.
         half = replace(self.limits, deadline=(perf_counter() + self.limits.deadline) / 2)
         said: Said = set()
-        parts = self.cuts or self._partitioned(half, said)
-        if self.cuts:
+        known = () if mixed else self.cuts
+        parts = known or self._partitioned(half, said, mixed=mixed)
+        if known:
             # Who cut the program has said which parts cannot be read.
             with collect_remarks():
                 pieces = [_piece(part, said) for part in parts]
@@ -188,11 +203,18 @@ class Optimizer:
 
         return [with_launches_of_parts(plan, self.target, unlike, self._is_proved)]
 
-    def _partitioned(self, limits: Limits, said: Said) -> Sequence[PieceCut]:
+    def _partitioned(
+        self, limits: Limits, said: Said, *, mixed: bool = False
+    ) -> Sequence[PieceCut]:
         """The pieces that the function is best cut in; `limits` are those of looking for them."""
         with self.report.phase("partition"):
             parts = partition(
-                self.function, self.target, self.pieces.seconds, expired=limits.expired, said=said
+                self.function,
+                self.target,
+                self.pieces.seconds,
+                expired=limits.expired,
+                said=said,
+                mixed=mixed,
             )
         if limits.expired():
             self.report.cut.append(f"ways to cut the program after half of {limits.reason}")

@@ -12,7 +12,13 @@ from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.direct_elementwise import has_kernel_of_its_own
-from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, is_number, read_piece
+from mirage_mlir.passes.frontend.from_ir import (
+    Piece,
+    UnsupportedError,
+    is_condition,
+    is_number,
+    read_piece,
+)
 from mirage_mlir.passes.frontend.pieces import join_seconds
 from mirage_mlir.passes.frontend.plan import returned
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
@@ -61,6 +67,8 @@ class NumberedFunction:
     """Told of pieces that `seconds_of` is going to be asked for."""
     said: Said = field(default_factory=Said)
     """Remarks on parts that are no pieces."""
+    mixed: bool = False
+    """Whether a part may have operators that depend on no argument besides others."""
     operations: list[Operation] = field(default_factory=list[Operation])
     operators: list[Operator] = field(default_factory=list[Operator])
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -70,8 +78,14 @@ class NumberedFunction:
     _pieces: dict[OperatorGroup, Piece | None] = field(
         default_factory=dict[OperatorGroup, Piece | None]
     )
+    _varying: set[Operation] = field(default_factory=set[Operation])
+    """
+    The operations that depend on an argument. Parts have no others besides: of the many small
+    tensors that masks of indices are made of and the rest, causal attention became eleven kernels.
+    """
 
     def __post_init__(self) -> None:
+        self._varying = varying(self.function)
         needed = _needed(returned(self.function))
         kept = set(_made(returned(self.function)))
         for op in needed:
@@ -120,6 +134,9 @@ class NumberedFunction:
         return self._pieces[part]
 
     def _newly_read(self, part: OperatorGroup) -> Piece | None:
+        kinds = {self.operations[number] in self._varying for number in part.operators}
+        if len(kinds) > 1 and not self.mixed:
+            return None
         piece = read_or_remark(self.cut(part), self.said)
         if piece is None:
             return None
@@ -205,6 +222,24 @@ class NumberedFunction:
         return tuple(v for number in part.results for v in self.operations[number].results)
 
 
+def varying(function: FuncOp) -> set[Operation]:
+    """The operations of a function that depend on its arguments."""
+    values = set[SSAValue](function.body.block.args)
+    found: set[Operation] = set()
+    for op in function.body.block.ops:
+        if values.intersection(op.operands):
+            values.update(op.results)
+            found.add(op)
+    return found
+
+
+def has_fixed_parts(function: FuncOp) -> bool:
+    """Whether a function computes something of no argument, besides numbers."""
+    depends = varying(function)
+    made = (op for op in function.body.block.ops if op.results and op not in depends)
+    return any(not (_is_free(op) or is_strided_view(op)) for op in made)
+
+
 def _is_heavy(op: Operation) -> bool:
     return isinstance(op, kernel.MatmulOp)
 
@@ -215,7 +250,10 @@ def _stays_inside(op: Operation, inside: Iterable[Operation]) -> bool:
 
 def _is_free(op: Operation) -> bool:
     """Whether `op` is a number, which every piece has for itself."""
-    return isinstance(op, kernel.ConstantOp) and is_number(op)
+    if not isinstance(op, kernel.ConstantOp):
+        return False
+    # Of an infinite one those have what compares or selects it.
+    return is_number(op) or all(is_condition(use.operation) for use in op.result.uses)
 
 
 def _size(value: SSAValue) -> int:
@@ -289,6 +327,8 @@ def partition(
     expired: Callable[[], bool] = never,
     announce: Callable[[Sequence[Piece]], None] | None = None,
     said: Said | None = None,
+    *,
+    mixed: bool = False,
 ) -> list[PieceCut]:
     """
     The pieces of `function`, which is normalised, each after those whose results it reads.
@@ -304,8 +344,9 @@ def partition(
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
         said: remarks that were made before, and those that are made here.
+        mixed: whether what depends on no argument may be in a piece with the rest.
     """
     said = set() if said is None else said
-    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said)
+    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said, mixed)
     parts = Partitioner(pieces.operators, pieces, expired).run()
     return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from mirage_mlir.dialects import kernel
 from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
@@ -84,10 +85,16 @@ def candidate_of_piece(planned: PlannedKernel) -> FuncOp:
 
 
 class _Copier:
-    """Copies operators that follow from the tensors of which a piece reads views."""
+    """
+    Copies operators that follow from the tensors of which a piece reads views.
+
+    Tensors that depend on no argument, such as masks of indices, are computed here, too: what they
+    select is known then.
+    """
 
     def __init__(self, planned: PlannedKernel) -> None:
-        roots = dict.fromkeys(map(_root, planned.arguments))
+        every = dict.fromkeys(map(_root, planned.arguments))
+        roots = [root for root in every if _varies(root)] or list(every)
         self.block = Block(arg_types=[root.type for root in roots])
         self._values: dict[SSAValue, SSAValue] = dict(zip(roots, self.block.args, strict=True))
 
@@ -107,6 +114,19 @@ def _root(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, Operation) and is_strided_view(value.owner):
         value = value.owner.operands[0]
     return value
+
+
+def _varies(value: SSAValue) -> bool:
+    """Whether a value depends on an argument of its function."""
+    pending, seen = [value], {value}
+    while pending:
+        owner = pending.pop().owner
+        if not isinstance(owner, Operation) or isinstance(owner, kernel.GraphDefinedOp):
+            return True
+        new = [operand for operand in owner.operands if operand not in seen]
+        pending += new
+        seen.update(new)
+    return False
 
 
 def _function(planned: PlannedKernel, block: Block, results: Sequence[SSAValue]) -> FuncOp:

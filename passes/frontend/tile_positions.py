@@ -5,7 +5,7 @@ The search knows axes, not positions. Here each value gets dimensions in some or
 operation needs another order or more dimensions, transposes and broadcasts are put in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
@@ -103,6 +103,15 @@ class TileBuilder:
             return a, b, axes
         axes = self.positions.together(a.axes, b.axes)
         return self.arrange(a, axes), self.arrange(b, axes), axes
+
+    def all_together(self, tiles: Sequence[Tile]) -> tuple[list[Tile], Axes]:
+        """The same of any number of tiles."""
+        axes = tiles[0].axes
+        for tile in tiles[1:]:
+            fitting = aligned(axes, tile.axes)
+            axes = self.positions.together(axes, tile.axes) if fitting is None else fitting
+        arranged = [t if aligned(t.axes, axes) == axes else self.arrange(t, axes) for t in tiles]
+        return arranged, axes
 
     def matrices(self, a: Tile, b: Tile, summed: str) -> tuple[Tile, Tile, Axes]:
         """Left and right operand of a matmul over `summed`, and its result's axes."""

@@ -13,9 +13,10 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
+from mirage_mlir.passes.frontend.selections import Selection, selection_of
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program.program import Axes, Function, Kind, Program
+from mirage_mlir.search.program.program import COMPARE, Axes, Function, Kind, Program
 
 ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 
@@ -28,11 +29,6 @@ BINARY: Mapping[Kind, type[threadblock.BinaryOp]] = {
 
 FUNCTIONS: Mapping[str, Callable[..., Operation]] = threadblock.UNARY
 """Operations on a tile, with the parameters of the function."""
-
-
-def _apply(function: Function, value: SSAValue) -> Operation:
-    """The operation that applies `function` to a tile."""
-    return FUNCTIONS[function.name](value, *function.parameters)
 
 
 class TileWriter:
@@ -65,6 +61,13 @@ class TileWriter:
         constant = self._constant(self.graph.operations[number], (None,))
         return Tile(constant, (None,))
 
+    def reads(self, operation: BlockOperation) -> tuple[int, ...]:
+        """The operations whose tiles are read where `operation` is written."""
+        if (root := self.root_of_inverse(operation)) is not None:
+            return root.operands
+        selection = selection_of(self.graph, operation)
+        return operation.operands if selection is None else selection.reads
+
     def root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
         """The square root whose inverse `operation` is, if it is one."""
         if operation.kind is not Kind.INVERSE:
@@ -74,13 +77,27 @@ class TileWriter:
         return producer if is_root else None
 
     def _operand(self, operation: BlockOperation, index: int = 0) -> Tile:
-        number = operation.operands[index]
+        return self._tile(operation.operands[index])
+
+    def _tile(self, number: int) -> Tile:
         if number not in self._tiles:
             value = self._constant(self.graph.operations[number], (None,))
             self._tiles[number] = Tile(value, (None,))
         return self._tiles[number]
 
+    def _select(self, selection: Selection) -> Tile:
+        """One of two sides, by a condition."""
+        made, axes = self.builder.all_together([self._tile(each) for each in selection.reads])
+        condition, *sides = (tile.value for tile in made)
+        lhs, rhs = (
+            self._number(side.number, axes) if side.operation is None else sides.pop(0)
+            for side in selection.sides
+        )
+        return Tile(self.builder.append(threadblock.SelectOp(condition, lhs, rhs)), axes)
+
     def _binary(self, operation: BlockOperation) -> Tile:
+        if (selection := selection_of(self.graph, operation)) is not None:
+            return self._select(selection)
         first, second = (self.graph.operations[operand] for operand in operation.operands)
         if first.kind is Kind.CONSTANT and second.kind is Kind.CONSTANT:
             return self._of_constants(operation)
@@ -126,10 +143,11 @@ class TileWriter:
         return self.builder.append(threadblock.ScaleOp(tile.value, float(factor)))
 
     def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
-        shape = self.builder.shape(axes)
-        return self.builder.append(
-            threadblock.ConstantOp(float(constant.value), TileType(shape, f32))
-        )
+        return self._number(float(constant.value), axes)
+
+    def _number(self, value: float, axes: Axes) -> SSAValue:
+        kind = TileType(self.builder.shape(axes), f32)
+        return self.builder.append(threadblock.ConstantOp(value, kind))
 
     def inverse(self, operation: BlockOperation) -> Tile:
         """1 / x; of a square root, the one operation for it."""
@@ -143,10 +161,28 @@ class TileWriter:
         return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
 
     def function(self, operation: BlockOperation) -> Tile:
-        """A function of each element."""
+        """A function of each element, or of those of two tiles."""
+        function = operation.function
+        assert function is not None
+        if (selection := selection_of(self.graph, operation)) is not None:
+            return self._select(selection)
+        if function.name == COMPARE:
+            return self._compare(operation, *function.parameters)
         tile = self._operand(operation)
-        assert operation.function is not None
-        return Tile(self.builder.append(_apply(operation.function, tile.value)), tile.axes)
+        made = FUNCTIONS[function.name](tile.value, *function.parameters)
+        return Tile(self.builder.append(made), tile.axes)
+
+    def _compare(
+        self, operation: BlockOperation, predicate: float | str, number: float | str | None = None
+    ) -> Tile:
+        tile = self._operand(operation)
+        if number is None:
+            tile, other, axes = self.builder.together(tile, self._operand(operation, 1))
+            right = other.value
+        else:
+            axes, right = tile.axes, self._number(float(number), tile.axes)
+        made = threadblock.CompareOp(tile.value, right, str(predicate))
+        return Tile(self.builder.append(made), axes)
 
     def matmul(self, operation: BlockOperation) -> Tile:
         """A product of tiles, operands in the type of the tensor core."""

@@ -181,7 +181,7 @@ class GraphWriter:
     # Operations
 
     def _needed(self) -> list[int]:
-        """The operations to write: all but square roots of which only the inverse is used."""
+        """The operations to write: all but those that are part of another one, such as `rsqrt`."""
         needed: set[int] = set()
         pending = list(self.graph.outputs)
         while pending:
@@ -189,8 +189,7 @@ class GraphWriter:
             if index not in needed:
                 needed.add(index)
                 operation = self.graph.operations[index]
-                root = self._tiles.root_of_inverse(operation)
-                pending += operation.operands if root is None else root.operands
+                pending += self._tiles.reads(operation)
                 pending += () if operation.rescale is None else (operation.rescale,)
         return sorted(needed)
 

@@ -5,7 +5,7 @@
 // CHECK: f.py:7:4: error: 'stablehlo.cbrt' op has no counterpart
 
 // PARTS: f.py:7:4: remark: 'stablehlo.cbrt' op has no counterpart
-// PARTS: f.py:6:18: remark: is not fused with its neighbours: kernel.select
+// PARTS: f.py:6:18: remark: 'stablehlo.convert' op is no operator of the kernel dialect
 func.func @f(%x: tensor<4xf32>, %m: tensor<4xi1>) -> tensor<4xf32> {
   %a = "stablehlo.tanh"(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("f.py":5:2)
   %b = func.call @_where(%m, %a) : (tensor<4xi1>, tensor<4xf32>) -> tensor<4xf32> loc("jit(f)"("f.py":6:18))

@@ -27,7 +27,7 @@ from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.float_domain import FloatDomain
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import runs_over, structure_of
-from mirage_mlir.operators.elementwise import Alone, Binary, Ternary, Unary
+from mirage_mlir.operators.elementwise import Binary, Ternary, Unary
 from mirage_mlir.operators.structured import STRUCTURED, Effect, Structured
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.from_ir import UnsupportedError, read_piece
@@ -41,7 +41,6 @@ OPERANDS = {Unary: ("x",), Binary: ("lhs", "rhs"), Ternary: ("condition", "lhs",
 
 UNFUSED = {
     "kernel.constant",
-    *(f"kernel.{row.name}" for row in ROWS.values() if isinstance(row.search, Alone)),
     *(f"kernel.{row.name}" for row in STRUCTURED.values() if not row.searched),
 }
 """Operators that no search takes into a kernel: they have one of their own, or are taken apart."""

@@ -3,7 +3,7 @@
 from mirage_mlir.operators.elementwise import Cost, Pairwise
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.search.cost_model.fitted import FUNCTION_WORK
-from mirage_mlir.search.program.program import Kind
+from mirage_mlir.search.program.program import CHOSEN, KEPT, Kind
 from mirage_mlir.search.saturation.hypergraph import Edge
 from mirage_mlir.search.saturation.values import Algebra
 
@@ -23,6 +23,9 @@ HEAVY = frozenset(
 def element_work(algebra: Algebra, edge: Edge) -> float:
     """The full-rate instructions that take as long as one element of an operation."""
     if edge.kind is Kind.FUNCTION:
-        row = ROWS.get(algebra.function_named(edge.name).name)
+        name = algebra.function_named(edge.name).name
+        if name in (KEPT, CHOSEN):
+            return 1.0
+        row = ROWS.get(name)
         return 1.0 if row is not None and row.cost is Cost.ONE else FUNCTION_WORK
     return FUNCTION_WORK if edge.kind in HEAVY else 1.0

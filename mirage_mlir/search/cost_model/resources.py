@@ -18,6 +18,7 @@ from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
+from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.saturation.extract import Derivation
 
 MAX_LIVE_PER_THREAD = 96
@@ -139,10 +140,9 @@ class Resources(BlockBuffers):
         One of a single index may be anywhere.
         """
         fits = np.ones_like(self.tiling.mesh.blocks, dtype=bool)
-        order = list(self.tiling.program.sizes)
         for operand, reduced in self._reductions():
-            axes = sorted(self.tiling.axes(operand), key=order.index)
-            if axes[-1] != reduced:
+            axes = present(self.positions.axes[operand])
+            if reduced in axes and axes[-1] != reduced:
                 rows = [axis for axis in axes[:-1] if axis != reduced]
                 fits &= (self.tiling.extent(rows) == 1) | (self.tiling.extent([reduced]) == 1)
         return fits

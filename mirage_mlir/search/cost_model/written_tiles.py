@@ -47,7 +47,7 @@ class WrittenTiles:
         operands = [self.axes[operand] for operand in edge.operands]
         if edge.kind is Kind.CONSTANT:
             self.axes[value] = (None,)
-        elif edge.kind in UNARY:
+        elif edge.kind in UNARY and len(operands) == 1:
             self.axes[value] = operands[0]
         elif edge.kind is Kind.MATMUL:
             assert edge.axis is not None

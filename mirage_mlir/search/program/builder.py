@@ -120,17 +120,25 @@ class ProgramBuilder:
 
     def binary(self, kind: Kind, lhs: int, rhs: int) -> int:
         """An elementwise operation of two tensors, broadcast as numpy does."""
+        return self._record(Step(kind, self._broadcast(lhs, rhs), (lhs, rhs)))
+
+    def _broadcast(self, lhs: int, rhs: int) -> tuple[int, ...]:
+        """The shape of what is computed of two tensors, elementwise."""
         long, short = self.shape(lhs), self.shape(rhs)
         if len(long) < len(short):
             long, short = short, long
         padded = (1,) * (len(long) - len(short)) + short
         assert all(a == b or 1 in (a, b) for a, b in zip(long, padded, strict=True))
-        shape = tuple(max(a, b) for a, b in zip(long, padded, strict=True))
-        return self._record(Step(kind, shape, (lhs, rhs)))
+        return tuple(max(a, b) for a, b in zip(long, padded, strict=True))
 
     def function(self, function: Function, operand: int) -> int:
         """A function of each element."""
         return self._record(Step(Kind.FUNCTION, self.shape(operand), (operand,), function=function))
+
+    def function_of_two(self, function: Function, lhs: int, rhs: int) -> int:
+        """A function of each pair of elements, broadcast as numpy does."""
+        shape = self._broadcast(lhs, rhs)
+        return self._record(Step(Kind.FUNCTION, shape, (lhs, rhs), function=function))
 
     def matmul(self, lhs: int, rhs: int, operand_type: str = "f16") -> int:
         """

@@ -14,6 +14,16 @@ from fractions import Fraction
 Axes = tuple[str | None, ...]
 """The axis of each dimension of a tensor, None for a dimension of size 1."""
 
+COMPARE = "compare"
+"""The function that is 1 where a predicate, its parameter, holds of two values or of a value and a
+number, a second parameter, and 0 elsewhere."""
+
+KEPT = "kept"
+"""The function that is its second operand where the first is not 0, and 0 elsewhere."""
+
+CHOSEN = "chosen"
+"""The function that is one of two numbers, its parameters: the first where its operand is not 0."""
+
 NARROW = ("f16", "bf16")
 """Element types of less than 32 bits, those of the narrowest range of exponents first."""
 
@@ -48,7 +58,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Function:
-    """A function of one scalar; `parameters` are those of the operator of that name."""
+    """A function of one scalar, or of two; `parameters` are those of the operator of that name."""
 
     name: str
     parameters: tuple[float | str, ...] = ()

@@ -139,7 +139,7 @@ class Reading:
                 return operands[0]
             case Kind.FUNCTION:
                 assert node.function is not None
-                return self._function(node.function, node.operands[0])
+                return self._function(node.function, node.operands)
             case Kind.MATMUL:
                 return self._summed(forms.mul(*operands), node.reduced)
             case Kind.REDUCE_SUM:
@@ -178,13 +178,15 @@ class Reading:
             value = self.forms.div(value, self.forms.size(axis))
         return value
 
-    def _function(self, function: Function, argument: int) -> Poly | None:
+    def _function(self, function: Function, arguments: tuple[int, ...]) -> Poly | None:
         if function.name == "exp":
-            return self.exp(argument)
-        value = self.values[argument]
+            return self.exp(arguments[0])
+        value, *others = (self.values[argument] for argument in arguments)
         if function.name == "pow" and function.parameters[0] in EXPANDED_POWERS:
             return self.forms.power(value, int(float(function.parameters[0])))
         self.functions[str(function)] = function
+        if others:
+            return self.forms.function_of_two(str(function), value, *others)
         return self.forms.function(str(function), value)
 
 

@@ -223,13 +223,14 @@ class Saturation:
         stage = max(left.stage, right.stage)
         # Where an axis goes (a maximum that absorbs another), the tile would have it all the same.
         axes = one.held | two.held
-        for kind, result in self.algebra.pairs(left.form, right.form):
-            if axes <= self.resident(result).keys():
-                self._add(result, stage, Edge(kind, (a, b)))
-        if left.form != right.form:
-            for kind, result in self.algebra.pairs(right.form, left.form):
+        orders = [(a, b), (b, a)] if left.form != right.form else [(a, b)]
+        for first, second in orders:
+            forms = self.graph.values[first].form, self.graph.values[second].form
+            for kind, result in self.algebra.pairs(*forms):
                 if axes <= self.resident(result).keys():
-                    self._add(result, stage, Edge(kind, (b, a)))
+                    self._add(result, stage, Edge(kind, (first, second)))
+            for name, result in self.algebra.functions_of_two(*forms):
+                self._add(result, stage, Edge(Kind.FUNCTION, (first, second), name=name))
         self._matmuls(a, b, stage, shared)
 
     def _matmuls(self, a: int, b: int, stage: Stage, shared: list[str]) -> None:

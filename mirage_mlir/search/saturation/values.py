@@ -1,6 +1,6 @@
 """The values of a program as normal forms, and all that its configurations share."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -286,6 +286,19 @@ class Algebra:
             if result is not None:
                 yield name, result
 
+    @cached_property
+    def _functions_of_two(self) -> dict[tuple[Poly, Poly], list[tuple[str, Poly]]]:
+        """The functions of each pair of forms that the program needs, with their values."""
+        found: dict[tuple[Poly, Poly], list[tuple[str, Poly]]] = {}
+        for (name, a, b), value in self.forms.calls_of_two.items():
+            if name in self.functions and self.wanted(value) is not None:
+                found.setdefault((a, b), []).append((name, value))
+        return found
+
+    def functions_of_two(self, a: Poly, b: Poly) -> Sequence[tuple[str, Poly]]:
+        """The functions of two forms, in this order, that the program needs, with their values."""
+        return self._functions_of_two.get((a, b), ())
+
     def pairs(self, a: Poly, b: Poly) -> tuple[tuple[Kind, Poly], ...]:
         """The elementwise operations `a op b` that make a wanted value."""
         if (a, b) not in self._pairs:
@@ -306,6 +319,8 @@ class Algebra:
     def note_fruitless(self, a: Poly, b: Poly) -> None:
         """Remember that two forms give nothing together."""
         if self._pairs.get((a, b), UNKNOWN) or self._pairs.get((b, a), UNKNOWN):
+            return
+        if self.functions_of_two(a, b) or self.functions_of_two(b, a):
             return
         if not self.prospects.may_multiply(a, b):
             self.fruitless(a).add(b)

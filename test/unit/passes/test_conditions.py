@@ -1,0 +1,86 @@
+"""Comparisons and selections inside of kernels that the search finds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mirage_mlir as mi
+
+ROWS, DEPTH, COLUMNS = 8, 32, 16
+
+Build = Callable[[mi.KernelGraph, Any, Any], mi.Tensor]
+Expected = Callable[[Any, Any], Any]
+
+
+def where(condition: Any, lhs: Any, rhs: Any) -> Any:
+    numpy: Any = np
+    return numpy.where(condition, lhs, rhs)
+
+
+PROGRAMS: dict[str, tuple[Build, Expected]] = {
+    "leaky relu": (
+        lambda g, h, m: g.select(g.compare(h, 0.0, "gt"), h, g.scale(h, 0.1)),
+        lambda h, m: where(h > 0, h, 0.1 * h),
+    ),
+    "number on the left": (
+        lambda g, h, m: g.select(g.compare(h, 0.5, "lt"), 2.0, h),
+        lambda h, m: where(h < 0.5, 2.0, h),
+    ),
+    "two numbers": (
+        lambda g, h, m: g.mul(h, g.select(m, 3.0, -1.0)),
+        lambda h, m: h * where(m != 0, 3.0, -1.0),
+    ),
+    "compared with the mask": (
+        lambda g, h, m: g.select(g.compare(h, m, "ge"), g.square(h), g.exp(m)),
+        lambda h, m: where(h >= m, h * h, np.exp(m)),
+    ),
+    "a number compared": (
+        lambda g, h, m: g.select(g.compare(m, 0.5, "le"), h, 0.0),
+        lambda h, m: where(m <= 0.5, h, 0.0),
+    ),
+    "zero elsewhere": (
+        lambda g, h, m: g.select(m, h, 0.0),
+        lambda h, m: where(m != 0, h, 0.0),
+    ),
+}
+
+
+def inputs() -> list[Any]:
+    random = np.random.default_rng(0)
+    mask = (random.random((ROWS, COLUMNS)) > 0.5).astype(np.float32)
+    return [
+        random.standard_normal((ROWS, DEPTH)).astype(np.float32),
+        random.standard_normal((DEPTH, COLUMNS)).astype(np.float32) / np.float32(6),
+        mask,
+    ]
+
+
+def searched(build: Build) -> Any:
+    g = mi.KernelGraph()
+    x = g.new_input((ROWS, DEPTH), mi.float32, name="x")
+    w = g.new_input((DEPTH, COLUMNS), mi.float32, name="w")
+    m = g.new_input((ROWS, COLUMNS), mi.float32, name="m")
+    g.mark_output(build(g, g.matmul(x, w), m))
+    return mi.superoptimize(g, compile_for=["sm_90a"])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_in_one_kernel(name: str) -> None:
+    build, expected = PROGRAMS[name]
+    kernel = searched(build)
+    assert kernel.ugraph.count("kernel.graph_defined") == 1
+    x, w, m = inputs()
+    np.testing.assert_allclose(kernel(x, w, m), expected(x @ w, m), rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_not_chosen_has_no_effect() -> None:
+    """Rows of NaN and infinity under a mask: 0 times them would be NaN."""
+    build, _ = PROGRAMS["zero elsewhere"]
+    x, w, m = inputs()
+    x[2], x[5] = np.nan, np.inf
+    m[2] = m[5] = 0
+    found = searched(build)(x, w, m)
+    np.testing.assert_array_equal(found[[2, 5]], 0)
+    assert np.isfinite(found).all()
