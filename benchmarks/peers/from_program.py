@@ -110,9 +110,20 @@ def _call(op: Operation, operands: Texts, wide: bool) -> str:
             shape_of(op.results[0]),
         )
         return f'torch.full({shape}, float("{value}"), dtype={kind}, device="cuda")'
+    if name == "iota":
+        kind = "torch.float64" if wide else DTYPES[element_type_of(op.results[0].type)]
+        return _iota(op, kind)
     if (write := _OPERATORS.get(name)) is not None:
         return write(op, operands)
     raise NoTorch(f"'{op.name}' is no operator on tensors")
+
+
+def _iota(op: Operation, kind: str) -> str:
+    """The index along one dimension."""
+    shape, dim = shape_of(op.results[0]), integer(op, "dim")
+    along = [size if number == dim else 1 for number, size in enumerate(shape)]
+    counted = f'torch.arange({shape[dim]}, dtype={kind}, device="cuda")'
+    return f"{counted}.reshape({tuple(along)}).expand({shape})"
 
 
 def _cast(op: Operation, wide: bool) -> str:

@@ -10,6 +10,7 @@ Combinations that do not fit the GPU cost infinitely much.
 import numpy as np
 
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
+from mirage_mlir.decisions.schedule import RESERVED_BYTES
 from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
@@ -18,6 +19,7 @@ from mirage_mlir.search.cost_model.fitted import (
     BLOCK_START,
     FOUR_APART,
     HIDING_BLOCKS,
+    IN_TURN,
     LAST_ITERATION,
     PIPELINE_APART,
     PIPELINE_WAITS,
@@ -116,7 +118,8 @@ class CostModel(SumsAcrossBlocks):
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._start_seconds() + waves * BLOCK_START
         started = started + np.where(pipelined, self._next_starts(most), 0.0)
-        after = self._compute_seconds(self.after, at_once, most, terms.after) + exchanged
+        after = self._compute_seconds(self.after, at_once, most, terms.after)
+        after = np.where(self._in_turn(most, resident), IN_TURN * after, after) + exchanged
         combined: Arrays = {
             "resident": resident,
             "waves": waves,
@@ -136,6 +139,13 @@ class CostModel(SumsAcrossBlocks):
         }
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
+
+    def _in_turn(self, most: Array, resident: Array) -> Mask:
+        """Where warpgroups' blocks follow each other, each with its loop and what is behind it."""
+        together = 2 * (self.resources.shared + RESERVED_BYTES)
+        # Of others a block has one tile after the other, and copies while it stores.
+        several = together <= self.tiling.target.shared_memory_per_sm
+        return self.resources.pipelined & self.resources.grouped & several & (most > resident)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """
