@@ -227,20 +227,23 @@ class _Scores:
 
 def _scores(op: Operation) -> _Scores | None:
     """What `op`, a product of softmax and values, is made of; None where it is none."""
-    if not isinstance(op, kernel.MatmulOp) or not isinstance(op.lhs.owner, kernel.SoftmaxOp):
+    if not isinstance(op, kernel.MatmulOp):
         return None
-    scores, rank = op.lhs.owner.input, len(shape_of(op.lhs))
-    if op.lhs.owner.dim.value.data != rank - 1:
+    softmax, rank = _before_casts(op.lhs).owner, len(shape_of(op.lhs))
+    if not isinstance(softmax, kernel.SoftmaxOp) or softmax.dim.value.data != rank - 1:
         return None
+    scores = _before_casts(softmax.input)
     mask, scale, selects = None, 1.0, False
     if isinstance(scores.owner, kernel.AddOp):
-        scores, mask = scores.owner.lhs, scores.owner.rhs
+        scores, mask = map(_before_casts, scores.owner.operands)
         if isinstance(scores.owner, Block):
             scores, mask = mask, scores
     elif isinstance(scores.owner, kernel.SelectOp) and _is_low(scores.owner.rhs.owner):
-        scores, mask, selects = scores.owner.lhs, scores.owner.condition, True
+        mask, selects = scores.owner.condition, True
+        scores = _before_casts(scores.owner.lhs)
     if isinstance(scores.owner, kernel.ScaleOp):
-        scores, scale = scores.owner.input, float(number(scores.owner, "factor"))
+        scale = float(number(scores.owner, "factor"))
+        scores = _before_casts(scores.owner.input)
     product = scores.owner
     if not isinstance(product, kernel.MatmulOp):
         return None
@@ -249,6 +252,13 @@ def _scores(op: Operation) -> _Scores | None:
     if len(leading) > 1 or rank > 4 or not alike:
         return None
     return _Scores(product.lhs, product.rhs, scale, mask, selects)
+
+
+def _before_casts(value: SSAValue) -> SSAValue:
+    """What a value is another element type of: attention computes in f32 inside."""
+    while isinstance(value.owner, kernel.CastOp):
+        value = value.owner.input
+    return value
 
 
 def _is_low(op: Operation | Block) -> bool:

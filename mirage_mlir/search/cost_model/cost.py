@@ -17,6 +17,7 @@ from mirage_mlir.search.cost_model.fitted import (
     APART,
     BLOCK_INTERVAL,
     BLOCK_START,
+    FEW_RESIDENT,
     FOUR_APART,
     HIDING_BLOCKS,
     IN_TURN,
@@ -145,7 +146,9 @@ class CostModel(SumsAcrossBlocks):
         together = 2 * (self.resources.shared + RESERVED_BYTES)
         # Of others a block has one tile after the other, and copies while it stores.
         several = together <= self.tiling.target.shared_memory_per_sm
-        return self.resources.pipelined & self.resources.grouped & several & (most > resident)
+        followed = (most > resident) & (resident <= FEW_RESIDENT)
+        alone = len(self.resources.matmuls) == 1
+        return self.resources.pipelined & self.resources.grouped & several & followed & alone
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """

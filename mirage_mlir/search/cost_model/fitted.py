@@ -81,10 +81,11 @@ and 65.2 with 32 of one row, 16 of 2, 8 of 4 and 4 of 8."""
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
 
-IN_TURN = 4.0
-"""How many times as long the work behind a loop takes where blocks of warpgroups follow each other
-and are not persistent: GELU behind 2,048 rows, 4,608 columns and a depth of 1,152 added 11 to 25 us
-on an H200 to tilings of which the model said 5, and 4.3 to the persistent one."""
+IN_TURN, FEW_RESIDENT = 4.0, 2
+"""How many times as long the work behind the loop of one matmul takes where blocks of warpgroups
+follow each other and are not persistent, and of how many on a multiprocessor that is so. GELU
+behind 2,048 rows, 4,608 columns and a depth of 1,152 added 19 to 25 us on an H200 to tilings of
+which the model said 5, 11 with three blocks, and 4.3 to the persistent one."""
 
 BLOCK_INTERVAL = 1.6e-7
 """Seconds between the starts of two blocks on one multiprocessor, at least: 248 blocks on each, of
