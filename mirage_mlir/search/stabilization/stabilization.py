@@ -14,9 +14,10 @@ Of inputs whose variance is computed the first element of each row is subtracted
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program.program import Kind, Output, Program, Shift
+from mirage_mlir.search.program.program import CHOSEN, Kind, Output, Program, Shift
 from mirage_mlir.search.saturation.hypergraph import Stage
 from mirage_mlir.search.saturation.values import Algebra
 from mirage_mlir.search.stabilization.centring import Centring
@@ -264,8 +265,8 @@ class _Stabilizer:
         """
         Whether a tile may have nothing but minus infinity of a row whose other elements are finite.
 
-        Masks are inputs that are added to scores. The maximum of such a part cannot be subtracted:
-        infinity minus infinity is not a number.
+        Masks are inputs that are added to scores or select them. The maximum of such a part cannot
+        be subtracted: infinity minus infinity is not a number.
         """
         group = self.degrees.exps[exp].group
         if self._stage_of(exp) is not Stage.LOOP and not self._is_stored_at_all(group):
@@ -273,7 +274,9 @@ class _Stabilizer:
         pending = list(self.graph.operations[exp].operands)
         while pending:
             operation = self.graph.operations[pending.pop()]
-            if operation.kind is Kind.INPUT:
+            function = operation.function
+            chosen = function.parameters if function and function.name == CHOSEN else ()
+            if operation.kind is Kind.INPUT or -inf in chosen:
                 return True
             if operation.kind not in SUMS:
                 pending += operation.operands
