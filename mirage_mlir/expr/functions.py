@@ -63,13 +63,13 @@ class Functions(Ring):
         An elementwise function of two values, of which nothing is known.
 
         It is a function of their formal sum: of each value times a constant that stands for its
-        place, and that nothing else has.
+        place, and of a third such constant, so that the sum is no value even where both are 0.
         """
         if a is None or b is None or self.is_partial(a) or self.is_partial(b):
             return None
-        places = (self.atom(Input(f"operand {number}", ())) for number in range(2))
-        both = [self.mul(place, value) for place, value in zip(places, (a, b), strict=True)]
-        result = self.function(name, self.add(*both))
+        first, second, none = (self.atom(Input(f"operand {n}", ())) for n in range(3))
+        both = self.add(self.mul(first, a), self.mul(second, b))
+        result = self.function(name, self.add(both, none))
         if result is not None:
             self.calls_of_two[name, a, b] = result
         return result

@@ -75,6 +75,16 @@ def test_in_one_kernel(name: str) -> None:
     np.testing.assert_allclose(kernel(x, w, m), expected(x @ w, m), rtol=1e-5, atol=1e-5)
 
 
+def test_indices_that_are_all_zero() -> None:
+    """Both sides of the comparison are the number 0 for the search."""
+    g = mi.KernelGraph()
+    x = g.new_input((1, 1), mi.float32)
+    mask = g.compare(g.iota((1, 1), 0, dtype=mi.float32), g.iota((1, 1), 1, dtype=mi.float32), "ge")
+    g.mark_output(g.select(mask, x, g.square(x)))
+    found = mi.superoptimize(g, compile_for=["sm_90a"])(np.full((1, 1), 3, np.float32))
+    np.testing.assert_array_equal(found, 3)
+
+
 def test_what_is_not_chosen_has_no_effect() -> None:
     """Rows of NaN and infinity under a mask: 0 times them would be NaN."""
     build, _ = PROGRAMS["zero elsewhere"]
