@@ -199,7 +199,9 @@ class Narrowing:
     @cached_property
     def _exps(self) -> list[Powers]:
         monomials = [self.forms.monomials(exp)[0][0] for one in self.shifted for exp in one.exps]
-        return [self._parts(monomial)[0] for monomial in monomials]
+        found = (self._parts(monomial)[0] for monomial in monomials)
+        # Of a row of one element exp is 1, which has no factor.
+        return [powers for powers in found if powers]
 
     def _factor(self, head: int, exponent: Exponent) -> Interval:
         match self.forms.heads[head]:

@@ -85,6 +85,19 @@ def test_indices_that_are_all_zero() -> None:
     np.testing.assert_array_equal(found, 3)
 
 
+def test_a_softmax_of_one_element() -> None:
+    """Its exp is 1, which is a factor of everything any number of times."""
+    g = mi.KernelGraph()
+    x, w, m = (g.new_input(dims, mi.float16) for dims in ((12, 64), (64, 4), (1, 64)))
+    total = g.reduce_sum(x, 0)
+    g.mark_output(g.repeat(g.matmul(g.abs(total), w), 1, 2))
+    g.mark_output(g.select(m, g.softmax(total, 0), -1.0))
+    kernel = mi.superoptimize(g, compile_for=["sm_90a"])
+    mask = np.arange(64, dtype=np.float16)[None] % 2
+    _, found = kernel(np.ones((12, 64), np.float16), np.ones((64, 4), np.float16), mask)
+    np.testing.assert_array_equal(found, 2 * mask - 1)
+
+
 def test_what_is_not_chosen_has_no_effect() -> None:
     """Rows of NaN and infinity under a mask: 0 times them would be NaN."""
     build, _ = PROGRAMS["zero elsewhere"]
