@@ -9,8 +9,9 @@ of names of axes.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import isfinite, isinf
 
+import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -20,6 +21,7 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.interpreters.float_domain import round_to_format
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import OPERATORS, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
@@ -170,6 +172,9 @@ class _Reader:
             self.values[operand] if (number := number_of(operand.owner)) is None else number
             for operand in op.operands
         ]
+        if row.name == "compare" and not all(map(_is_exact, op.operands)):
+            reason = "with a number that is not exact in its element type is not searched for"
+            raise UnsupportedError(op, f"{op.name} {reason}")
         shape = kernel.shape_of(op.results[0])
         made = record_condition(self.builder, row.name, parameters_of(op, row), operands, shape)
         if made is None:
@@ -191,6 +196,15 @@ def is_condition(op: Operation) -> bool:
     """Whether an operator is a comparison or a selection."""
     row = row_of(op)
     return row is not None and row.name in OPERATORS
+
+
+def _is_exact(value: SSAValue) -> bool:
+    """Whether a constant is what it says in its own element type; kernels compare in f32."""
+    if (number := number_of(value.owner)) is None or isinf(number):
+        return True
+    stored = np.array(np.float32(number), np.float64)
+    kind = FORMATS[kernel.tensor_type(value).element_type.name]
+    return bool(round_to_format(stored, kind) == stored)
 
 
 def _read_by(op: Operation) -> Sequence[SSAValue]:

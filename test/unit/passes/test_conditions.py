@@ -85,6 +85,16 @@ def test_indices_that_are_all_zero() -> None:
     np.testing.assert_array_equal(found, 3)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_number_is_one_of_its_type(dtype: Any) -> None:
+    """0.1 of f16 is another number than that of f32, in which kernels compare."""
+    g = mi.KernelGraph()
+    x = g.new_input((2, 8), dtype)
+    g.mark_output(g.compare(g.neg(x), -0.1, "le"))
+    found = mi.superoptimize(g, compile_for=["sm_90a"])(np.full((2, 8), 0.1, dtype))
+    np.testing.assert_array_equal(found, 1)
+
+
 def test_a_softmax_of_one_element() -> None:
     """Its exp is 1, which is a factor of everything any number of times."""
     g = mi.KernelGraph()
