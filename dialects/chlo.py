@@ -64,8 +64,11 @@ class ScanOp(TensorOp):
         return self.is_reverse is not None and bool(self.is_reverse.value.data)
 
     def check_shapes(self) -> None:
-        for value in (*self.inputs, *self.outputs):
-            shapes.check_dims([self.dim], len(shape_of(value)))
+        whole = [shape_of(value) for value in (*self.inputs, *self.outputs)]
+        for shape in whole:
+            shapes.check_dims([self.dim], len(shape))
+        if len(sizes := {shape[self.dim] for shape in whole}) > 1:
+            raise ShapeError(f"takes and gives {sorted(sizes)} slices along dim {self.dim}")
         for init, carry in zip(self.inits, self.carries, strict=False):
             if (got := shape_of(carry)) != (wanted := shape_of(init)):
                 said = f"{format_shape(wanted)}, got {format_shape(got)}"

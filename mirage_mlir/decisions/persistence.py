@@ -1,7 +1,15 @@
 """Decides which kernels are persistent: each block computes one tile of the grid after another."""
 
-from mirage_mlir.decisions.schedule import LARGE_CLUSTER, RESERVED_BYTES
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirage_mlir.decisions.schedule import LARGE_CLUSTER, RESERVED_BYTES, Mask
 from mirage_mlir.targets.target import Target
+
+
+def holds_several(block_bytes: ArrayLike, target: Target) -> Mask:
+    """Whether a multiprocessor has shared memory for two blocks; others are persistent."""
+    return 2 * (np.asarray(block_bytes) + RESERVED_BYTES) <= target.shared_memory_per_sm
 
 
 def persistent_blocks(tiles: int, cluster: int, block_bytes: int, target: Target) -> int:
@@ -18,7 +26,7 @@ def persistent_blocks(tiles: int, cluster: int, block_bytes: int, target: Target
         block_bytes: shared memory of a block.
         target: the GPU.
     """
-    if 2 * (block_bytes + RESERVED_BYTES) <= target.shared_memory_per_sm:
+    if holds_several(block_bytes, target):
         return 0
     large = cluster >= LARGE_CLUSTER
     places = target.sm_count_in_clusters if large else target.sm_count

@@ -9,8 +9,11 @@ chosen has no effect, whatever it is. The writer of tiles makes one `select` of 
 from collections.abc import Sequence
 from math import isnan
 
+from xdsl.ir import Operation
+
 from mirage_mlir.dialects import kernel
-from mirage_mlir.operators.elementwise import Parameters
+from mirage_mlir.dialects.elementwise import row_of
+from mirage_mlir.operators.elementwise import Conditional, Parameters
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import CHOSEN, COMPARE, KEPT, Function, Kind
 
@@ -20,7 +23,11 @@ Operand = int | float
 MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 """The predicate that holds of y and x where one holds of x and y."""
 
-OPERATORS = ("compare", "select")
+
+def is_condition(op: Operation) -> bool:
+    """Whether an operator is a comparison or a selection; by itself it is not searched for."""
+    row = row_of(op)
+    return row is not None and isinstance(row.search, Conditional)
 
 
 def number_of(op: object) -> float | None:
@@ -39,7 +46,7 @@ def record_condition(
     shape: Sequence[int],
 ) -> int | None:
     """
-    Record one of `OPERATORS`; the number of its result, None of what is computed of numbers alone.
+    Record a comparison or a selection; the number of its result, None of numbers alone.
 
     Args:
         builder: records it.

@@ -11,10 +11,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.dialects.graph_rules import MAX_GRID_AXES
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.operators.elementwise import Conditional
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.plan import PlannedKernel
 from mirage_mlir.passes.frontend.strided_views import strides_of
@@ -23,12 +21,6 @@ from mirage_mlir.shapes.tile_extents import REPLICATED
 from mirage_mlir.targets.target import Target
 
 OPERATORS = {**threadblock.BINARY, **threadblock.TERNARY}
-
-
-def has_kernel_of_its_own(op: Operation) -> bool:
-    """Whether an operator by itself is not searched for."""
-    row = row_of(op)
-    return row is not None and isinstance(row.search, Conditional)
 
 
 @dataclass(frozen=True)

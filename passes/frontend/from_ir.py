@@ -9,7 +9,7 @@ of names of axes.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite, isinf
+from math import isfinite
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -23,7 +23,7 @@ from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.float_domain import round_to_format
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
-from mirage_mlir.passes.frontend.conditions import OPERATORS, number_of, record_condition
+from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.strided_views import strides_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
@@ -192,15 +192,9 @@ class _Reader:
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
 
 
-def is_condition(op: Operation) -> bool:
-    """Whether an operator is a comparison or a selection."""
-    row = row_of(op)
-    return row is not None and row.name in OPERATORS
-
-
 def _is_exact(value: SSAValue) -> bool:
     """Whether a constant is what it says in its own element type; kernels compare in f32."""
-    if (number := number_of(value.owner)) is None or isinf(number):
+    if (number := number_of(value.owner)) is None:
         return True
     stored = np.array(np.float32(number), np.float64)
     kind = FORMATS[kernel.tensor_type(value).element_type.name]

@@ -15,7 +15,8 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
-from mirage_mlir.passes.frontend.direct_elementwise import elementwise, has_kernel_of_its_own
+from mirage_mlir.passes.frontend.conditions import is_condition
+from mirage_mlir.passes.frontend.direct_elementwise import elementwise
 from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
 from mirage_mlir.passes.frontend.joint_launches import (
@@ -296,7 +297,7 @@ class Optimizer:
             return direct.constant(op, self.target)
         if isinstance(op, kernel.ConcatOp):
             return direct.concat(op, self.target)
-        if has_kernel_of_its_own(op):
+        if is_condition(op):
             return elementwise(op, self.target)
         try:
             piece = read_piece([op], [value])
@@ -320,7 +321,7 @@ def _piece(part: PieceCut, said: Said) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
     owner = part.results[0].owner
     direct_ = isinstance(owner, kernel.ConstantOp | kernel.ConcatOp) or (
-        isinstance(owner, Operation) and has_kernel_of_its_own(owner)
+        isinstance(owner, Operation) and is_condition(owner)
     )
     if direct_ and _is_one_operator(part):
         return None

@@ -11,16 +11,15 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.frontend import direct
-from mirage_mlir.passes.frontend.direct_elementwise import has_kernel_of_its_own
+from mirage_mlir.passes.frontend.conditions import is_condition
 from mirage_mlir.passes.frontend.from_ir import (
     Piece,
     UnsupportedError,
-    is_condition,
     is_number,
     read_piece,
 )
 from mirage_mlir.passes.frontend.pieces import join_seconds
-from mirage_mlir.passes.frontend.plan import returned
+from mirage_mlir.passes.frontend.plan import returned, varying
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 from mirage_mlir.search.cost_model.bounds import (
     least_in_one_kernel,
@@ -85,7 +84,7 @@ class NumberedFunction:
     """
 
     def __post_init__(self) -> None:
-        self._varying = varying(self.function)
+        self._varying = varying(self.function.body.block)
         needed = _needed(returned(self.function))
         kept = set(_made(returned(self.function)))
         for op in needed:
@@ -121,7 +120,7 @@ class NumberedFunction:
             return 0.0
         first = self.operations[part.operators[0]]
         fixed = isinstance(first, kernel.ConstantOp | kernel.ConcatOp)
-        if len(part.operators) == 1 and (fixed or has_kernel_of_its_own(first)):
+        if len(part.operators) == 1 and (fixed or is_condition(first)):
             # These have a kernel that is not searched for.
             return direct.seconds(self.target, [*first.operands, *first.results])
         piece = self._read(part)
@@ -222,20 +221,9 @@ class NumberedFunction:
         return tuple(v for number in part.results for v in self.operations[number].results)
 
 
-def varying(function: FuncOp) -> set[Operation]:
-    """The operations of a function that depend on its arguments."""
-    values = set[SSAValue](function.body.block.args)
-    found: set[Operation] = set()
-    for op in function.body.block.ops:
-        if values.intersection(op.operands):
-            values.update(op.results)
-            found.add(op)
-    return found
-
-
 def has_fixed_parts(function: FuncOp) -> bool:
     """Whether a function computes something of no argument, besides numbers."""
-    depends = varying(function)
+    depends = varying(function.body.block)
     made = (op for op in function.body.block.ops if op.results and op not in depends)
     return any(not (_is_free(op) or is_strided_view(op)) for op in made)
 

@@ -157,6 +157,17 @@ def stays(op: Operation) -> bool:
     return isinstance(op, kernel.GraphDefinedOp) or is_strided_view(op)
 
 
+def varying(block: Block) -> set[Operation]:
+    """The operations that depend on arguments, and graphs that there are already."""
+    values = set[SSAValue](block.args)
+    found: set[Operation] = set()
+    for op in block.ops:
+        if values.intersection(op.operands) or isinstance(op, kernel.GraphDefinedOp):
+            values.update(op.results)
+            found.add(op)
+    return found
+
+
 def to_compute(values: Sequence[SSAValue]) -> list[SSAValue]:
     """The results of operators from which `values` follow by what stays; each once, in order."""
     found: dict[SSAValue, None] = {}

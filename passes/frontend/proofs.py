@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
-from mirage_mlir.dialects import kernel
 from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.equivalence.printed import printed
-from mirage_mlir.passes.frontend.plan import PlannedKernel
+from mirage_mlir.passes.frontend.plan import PlannedKernel, varying
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 
 
@@ -94,7 +93,13 @@ class _Copier:
 
     def __init__(self, planned: PlannedKernel) -> None:
         every = dict.fromkeys(map(_root, planned.arguments))
-        roots = [root for root in every if _varies(root)] or list(every)
+        maker = planned.results[0].owner
+        assert isinstance(maker, Operation)
+        assert maker.parent is not None
+        depends = varying(maker.parent)
+        # The owner of an argument is its block.
+        roots = [r for r in every if isinstance(r, BlockArgument) or r.owner in depends]
+        roots = roots or list(every)
         self.block = Block(arg_types=[root.type for root in roots])
         self._values: dict[SSAValue, SSAValue] = dict(zip(roots, self.block.args, strict=True))
 
@@ -114,19 +119,6 @@ def _root(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, Operation) and is_strided_view(value.owner):
         value = value.owner.operands[0]
     return value
-
-
-def _varies(value: SSAValue) -> bool:
-    """Whether a value depends on an argument of its function."""
-    pending, seen = [value], {value}
-    while pending:
-        owner = pending.pop().owner
-        if not isinstance(owner, Operation) or isinstance(owner, kernel.GraphDefinedOp):
-            return True
-        new = [operand for operand in owner.operands if operand not in seen]
-        pending += new
-        seen.update(new)
-    return False
 
 
 def _function(planned: PlannedKernel, block: Block, results: Sequence[SSAValue]) -> FuncOp:

@@ -59,6 +59,8 @@ def _scan(emit: KernelBuilder, op: Operation, inputs: Sequence[Tensor]) -> Tenso
     """What is combined is in any order of the elements so far."""
     assert isinstance(op, chlo.ScanOp)
     name = combined_by(emit, op)
+    if len(op.carries) != 1:
+        emit.fail(f"carries {len(op.carries)} tensors")
     if op.carries[0].first_use is not None:
         emit.fail("gives what it carries to another operation")
     size = inputs[0].shape[op.dim]

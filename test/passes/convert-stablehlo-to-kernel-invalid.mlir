@@ -268,3 +268,15 @@ func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   }) : (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
   func.return %b : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{'chlo.scan' op carries 0 tensors}}
+  %b = "chlo.scan"(%a) <{dimension = 1 : i64, is_associative = true, is_reverse = false, operandSegmentSizes = array<i32: 1, 0>, resultSegmentSizes = array<i32: 1, 0>}> ({
+  ^bb0(%x: tensor<4xf32>):
+    %z = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%z) : (tensor<4xf32>) -> ()
+  }) : (tensor<4x8xf32>) -> (tensor<4x8xf32>)
+  func.return %b : tensor<4x8xf32>
+}

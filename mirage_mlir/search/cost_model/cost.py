@@ -9,8 +9,8 @@ Combinations that do not fit the GPU cost infinitely much.
 
 import numpy as np
 
+from mirage_mlir.decisions.persistence import holds_several
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
-from mirage_mlir.decisions.schedule import RESERVED_BYTES
 from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
@@ -143,9 +143,8 @@ class CostModel(SumsAcrossBlocks):
 
     def _in_turn(self, most: Array, resident: Array) -> Mask:
         """Where warpgroups' blocks follow each other, each with its loop and what is behind it."""
-        together = 2 * (self.resources.shared + RESERVED_BYTES)
-        # Of others a block has one tile after the other, and copies while it stores.
-        several = together <= self.tiling.target.shared_memory_per_sm
+        # Persistent blocks copy for their next tile while they store one.
+        several = holds_several(self.resources.shared, self.tiling.target)
         followed = (most > resident) & (resident <= FEW_RESIDENT)
         alone = len(self.resources.matmuls) == 1
         return self.resources.pipelined & self.resources.grouped & several & followed & alone
