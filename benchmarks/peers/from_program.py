@@ -103,19 +103,18 @@ def _call(op: Operation, operands: Texts, wide: bool) -> str:
         return call if len(kinds) == 1 else call + _cast(op, wide)
     if name == "cast":
         return operands[0] + _cast(op, wide)
-    if name == "constant":
+    if name in ("constant", "iota"):
         kind = "torch.float64" if wide else DTYPES[element_type_of(op.results[0].type)]
-        value, shape = (
-            -inf if is_lowest(op) else float(number(op, "value")),
-            shape_of(op.results[0]),
-        )
-        return f'torch.full({shape}, float("{value}"), dtype={kind}, device="cuda")'
-    if name == "iota":
-        kind = "torch.float64" if wide else DTYPES[element_type_of(op.results[0].type)]
-        return _iota(op, kind)
+        return _constant(op, kind) if name == "constant" else _iota(op, kind)
     if (write := _OPERATORS.get(name)) is not None:
         return write(op, operands)
     raise NoTorch(f"'{op.name}' is no operator on tensors")
+
+
+def _constant(op: Operation, kind: str) -> str:
+    """A tensor of one number."""
+    value = -inf if is_lowest(op) else float(number(op, "value"))
+    return f'torch.full({shape_of(op.results[0])}, float("{value}"), dtype={kind}, device="cuda")'
 
 
 def _iota(op: Operation, kind: str) -> str:
