@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from mirage_mlir.equivalence.divisor_words import divisors_of
-from mirage_mlir.equivalence.residues import Leaves, Residues, joined_lanes
+from mirage_mlir.equivalence.residues import Leaves, Residues, joined_lanes, kept_of
 from mirage_mlir.interpreters.domain import joined
 
 
@@ -28,6 +28,9 @@ def concatenated(
         divisors = joined([divisors_of(part) for part in parts], axis)
     numbers = [part.exact for part in parts if part.exact is not None]
     exact = joined(numbers, axis) if len(numbers) == len(parts) else None
+    kept = None
+    if any(part.kept is not None for part in parts):
+        kept = concatenated([kept_of(part) for part in parts], axis, leaves_of)
     p = joined_lanes([part.p for part in parts], shapes, axis)
     assert p is not None
     no_exponents = any(part.q is None for part in parts)
@@ -42,4 +45,5 @@ def concatenated(
         leaves,
         any(part.lowest for part in parts),
         exact=exact,
+        kept=kept,
     )

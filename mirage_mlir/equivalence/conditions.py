@@ -4,7 +4,7 @@ Comparisons and selections of residues.
 Integers that do not depend on inputs, such as indices, are kept beside their residues, so that
 comparisons of them are exact. A comparison of data is a random residue c, a function of x and y,
 and a selection by it is `y + c (x - y)`: two polynomials in c that are equal are equal for c = 0
-and c = 1. Comparisons with a maximum over no elements, and selections of it by data, are refused.
+and c = 1. Selections of -inf by data are in `masked_domain`; comparisons with it are refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.equivalence.divisor_words import divisors_of
-from mirage_mlir.equivalence.residues import Residues, Words
+from mirage_mlir.equivalence.residues import Residues, Words, kept_of
 from mirage_mlir.field.keyed import mix
 from mirage_mlir.field.lanes import Lane, canonical
 from mirage_mlir.interpreters.float_domain import COMPARISONS
@@ -88,6 +88,9 @@ def picked(where: NDArray[np.bool_], x: Residues, y: Residues) -> Residues:
     words = None
     if x.divisors is not None or y.divisors is not None:
         words = np.broadcast_to(np.where(where, divisors_of(x), divisors_of(y)), shape)
+    kept = None
+    if x.kept is not None or y.kept is not None:
+        kept = picked(where, kept_of(x), kept_of(y))
     exact = None
     if x.exact is not None and y.exact is not None:
         exact = np.broadcast_to(np.where(where, x.exact, y.exact), shape)
@@ -102,5 +105,7 @@ def picked(where: NDArray[np.bool_], x: Residues, y: Residues) -> Residues:
         divisors=words,
         leaves=None,
         lowest=x.lowest or y.lowest,
+        mask=x.mask and y.mask,
         exact=exact,
+        kept=kept,
     )

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from mirage_mlir.equivalence.inputs import DrawnWords
+from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sides
 from mirage_mlir.interpreters.domain import AnyArray, ElementType
 from mirage_mlir.interpreters.float_domain import Floats, round_to
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
@@ -57,6 +59,13 @@ SCORES = 1e4
 """The largest argument of exp in the hard kind: e^89 overflows f32."""
 
 
+class Half(Enum):
+    """One half of the last dimension of inputs."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
 @dataclass(frozen=True)
 class InputKind:
     """One kind of input."""
@@ -73,8 +82,8 @@ class InputKind:
     """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
     smallest: bool = False
     """Whether all arguments are as small as the program is accurate with, within a factor of 8."""
-    masked: bool = False
-    """Whether masks are -inf over one half."""
+    masked: Half | None = None
+    """Over which half masks are -inf."""
     scores: float = 0.0
     """The largest argument of exp, about; 0: whatever it is."""
 
@@ -90,8 +99,11 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
         kinds.append(InputKind("inputs as small as the program bears", smallest=True))
     if exponentials:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
-        if any(is_mask(argument) for argument in arguments):
-            kinds.append(InputKind("masks of -inf over one half", masked=True))
+        selects = selects_lowest(reference) and any(map(two_sides, arguments))
+        if selects or any(map(is_mask, arguments)):
+            kinds.append(InputKind("masks of -inf over the first half", masked=Half.FIRST))
+        if selects:
+            kinds.append(InputKind("masks of -inf over the last half", masked=Half.LAST))
     if any(mnemonic(op) in MEANS for op in reference.body.block.ops):
         kinds.append(InputKind("a first channel of 2e4", hot=True, first=True))
     kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
@@ -113,24 +125,6 @@ def is_activation(argument: SSAValue, constant: bool) -> bool:
 def is_gain(argument: SSAValue) -> bool:
     """Whether an argument is a vector that scales channels, or is added to them."""
     return sum(size > 1 for size in shape_of(argument)) <= 1
-
-
-def is_mask(argument: SSAValue) -> bool:
-    """Whether an argument is only added, and the sums are only scaled before a softmax."""
-    return bool(argument.uses) and all(
-        mnemonic(use.operation) == "add" and _leads_to_softmax(use.operation)
-        for use in argument.uses
-    )
-
-
-def _leads_to_softmax(op: Operation) -> bool:
-    users = [use.operation for result in op.results for use in result.uses]
-    return bool(users) and all(
-        mnemonic(user) in ("softmax", "reduce_max", "sub", "exp")
-        or (mnemonic(user) in ("add", "scale") and _leads_to_softmax(user))
-        for user in users
-        if not isinstance(user, ReturnOp)
-    )
 
 
 def contraction(argument: SSAValue) -> int:
@@ -175,7 +169,8 @@ class DrawnFloats:
         self._scale = contraction(argument) ** -0.5
         self._activation = is_activation(argument, constant)
         self._gain = is_gain(argument)
-        self._mask = is_mask(argument)
+        # Masks that are added are 0 over one half, -inf over the other one.
+        self._sides = (0.0, -np.inf) if is_mask(argument) else two_sides(argument)
         self._hot = hot_channels
 
     def at(self, places: Sequence[AnyArray]) -> Floats:
@@ -208,6 +203,9 @@ class DrawnFloats:
             values = values + DISTANCE[self._type]
         if kind.tiny and self._activation:
             values = values * TINY
-        if kind.masked and self._mask:
-            values = np.where(channel < shape_of(self._argument)[-1] // 2, -np.inf, 0.0 * normal)
-        return values * self._scale
+        values = values * self._scale
+        if kind.masked is not None and self._sides is not None:
+            is_first = channel < (shape_of(self._argument) or (1,))[-1] // 2
+            chosen = is_first == (kind.masked is Half.FIRST)
+            values = np.where(chosen, self._sides[1], self._sides[0] + 0.0 * normal)
+        return values

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from mirage_mlir.equivalence.conditions import picked
 from mirage_mlir.equivalence.divisor_words import divisors_of
-from mirage_mlir.equivalence.residues import LOWEST, Residues
+from mirage_mlir.equivalence.residues import LOWEST, Residues, kept_of
 from mirage_mlir.field.lanes import Lane
 from mirage_mlir.interpreters.domain import AnyArray, NotInterpretable
 
@@ -51,6 +52,7 @@ def chosen(where: AnyArray, x: Residues, y: Residues) -> Residues:
         factors=x.factors | y.factors,
         height=x.height.larger(y.height),
         divisors=None if x.divisors is None else np.where(where, x.divisors, divisors_of(y)),
+        kept=None if x.kept is None else picked(where, x.kept, kept_of(y)),
     )
 
 
@@ -83,4 +85,6 @@ def checked(x: Residues) -> Residues:
     """
     if x.lowest and np.isinf(x.p[0]).any():
         raise NotInterpretable("computes with a maximum over no element")
+    if x.kept is not None:
+        raise NotInterpretable("computes with -inf that data selects")
     return x

@@ -19,7 +19,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.equivalence.bounds import Bound, Evidence, bound_of
 from mirage_mlir.equivalence.inputs import DrawnResidues
-from mirage_mlir.equivalence.residue_domain import ResidueDomain, UnluckyPrime
+from mirage_mlir.equivalence.masked_domain import MaskedDomain
+from mirage_mlir.equivalence.residue_domain import UnluckyPrime
 from mirage_mlir.equivalence.residues import Residues, first_difference
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.field.height import Height
@@ -81,7 +82,7 @@ class Outcome:
 class _Draw:
     """One draw of inputs, with the results of the reference."""
 
-    domain: ResidueDomain
+    domain: MaskedDomain
     inputs: list[Tensor[Residues]]
     expected: list[Tensor[Residues]]
 
@@ -123,7 +124,7 @@ class RandomTests:
         """
         compared: list[np.ndarray] = []
         numbers: list[int] = []
-        domains: list[tuple[ResidueDomain, ResidueDomain]] = []
+        domains: list[tuple[MaskedDomain, MaskedDomain]] = []
         height = Height()
         for number in range(MOST_DRAWS):
             try:
@@ -155,7 +156,7 @@ class RandomTests:
     def _passed(
         self,
         evidence: Evidence,
-        domains: tuple[ResidueDomain, ResidueDomain],
+        domains: tuple[MaskedDomain, MaskedDomain],
         private: Sequence[int] | None,
         number: int,
     ) -> Outcome:
@@ -212,8 +213,8 @@ class RandomTests:
         source = DrawnResidues(shape, seed, moduli, exponents=position in self.exponential)
         return made(drawn(source, self.dims[position]))
 
-    def _domain(self, moduli: Sequence[int], number: int) -> ResidueDomain:
-        return ResidueDomain(
+    def _domain(self, moduli: Sequence[int], number: int) -> MaskedDomain:
+        return MaskedDomain(
             moduli,
             [self.seed, number, 1],
             exponents=bool(self.exponential),
@@ -221,7 +222,7 @@ class RandomTests:
         )
 
     def _evidence(
-        self, domains: Sequence[tuple[ResidueDomain, ResidueDomain]], height: Height
+        self, domains: Sequence[tuple[MaskedDomain, MaskedDomain]], height: Height
     ) -> Evidence:
         """The evidence of one draw, as each element is compared in one of them."""
         reference, candidate = domains[0]
@@ -248,7 +249,7 @@ class _Compared:
 
 
 def _compared(
-    output: int, left: Tensor[Residues], right: Tensor[Residues], domain: ResidueDomain
+    output: int, left: Tensor[Residues], right: Tensor[Residues], domain: MaskedDomain
 ) -> _Compared:
     """Two results, element by element."""
     tensors = TensorDomain(domain)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.field import lanes
-from mirage_mlir.field.height import Height
+from mirage_mlir.field.height import Height, of_constant
 from mirage_mlir.field.lanes import Lane, canonical
 from mirage_mlir.interpreters.domain import AnyArray, joined
 
@@ -103,6 +103,8 @@ class Residues:
     """Whether the elements stand for numbers that are 0 or 1, as comparisons of data are."""
     exact: NDArray[np.float64] | None = None
     """The whole numbers that the elements are, where these depend on no input."""
+    kept: Residues | None = None
+    """Numbers that are 0 where data selects -inf instead of the element, else 1 (`masked`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -135,6 +137,7 @@ class Residues:
             divisors=None if self.divisors is None else change(self.divisors),
             leaves=self.leaves and replace(self.leaves, words=change(self.leaves.words)),
             exact=None if self.exact is None else change(self.exact),
+            kept=self.kept and self.kept.rearranged(change),
         )
 
 
@@ -188,4 +191,16 @@ def first_difference(
         canonical(a, modulus) != canonical(b, modulus)
         for a, b, modulus in zip(left.p, right.p, moduli, strict=True)
     ]
+    if left.kept is not None or right.kept is not None:
+        unequal.append(first_difference(kept_of(left), kept_of(right), moduli)[0])
     return defined & np.logical_or.reduce(unequal), defined
+
+
+def kept_of(x: Residues) -> Residues:
+    """0 where data selects -inf instead of an element, else 1."""
+    if x.kept is not None:
+        return x.kept
+    ones = tuple(np.ones(x.shape) for _ in x.p)
+    return Residues(
+        ones, ones[:1] * len(x.q) if x.q is not None else None, of_constant(Fraction(1))
+    )

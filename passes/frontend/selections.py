@@ -65,8 +65,16 @@ def _half(graph: BlockGraph, operation: BlockOperation) -> tuple[int, bool, Side
         return None
     first, second = found.sides
     if second == Side():
-        maker = graph.operations[found.condition]
-        if maker.function == IS_ZERO:
-            return maker.operands[0], False, first
-        return found.condition, True, first
-    return (found.condition, False, second) if first == Side() else None
+        return *_tested(graph, found.condition), first
+    if first != Side():
+        return None
+    condition, holds = _tested(graph, found.condition)
+    return condition, not holds, second
+
+
+def _tested(graph: BlockGraph, condition: int) -> tuple[int, bool]:
+    """What a condition says to be zero, or not: the operation, and whether it must not be."""
+    holds = True
+    while (maker := graph.operations[condition]).function == IS_ZERO:
+        condition, holds = maker.operands[0], not holds
+    return condition, holds

@@ -119,7 +119,7 @@ class Conditions:
 
     def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> Form:
         self.forms.where = guards
-        form = blended(self.forms, condition, x, y)
+        form = self.forms.selected(condition, x, y)
         self.forms.where = ()
         return form
 
@@ -138,11 +138,6 @@ class Conditions:
             )
             found.append(self.tensors.aligned(Symbolic((), dims), each, pairs))
         return found
-
-
-def blended(forms: Forms, condition: Form, x: Form, y: Form) -> Form:
-    """`y + condition (x - y)`."""
-    return forms.add(y, forms.mul(condition, forms.add(x, y, -1)))
 
 
 def decided(forms: Forms, predicate: str, difference: Form) -> Form:

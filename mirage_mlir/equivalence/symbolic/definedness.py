@@ -21,8 +21,11 @@ from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
     all_variables,
+    of,
+    plus,
     span,
     substituted,
+    variables,
 )
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
 from mirage_mlir.equivalence.symbolic.terms import Form, Monomial
@@ -79,6 +82,9 @@ def reads(
 ) -> Reads | None:
     """What indices are where guards hold, brought to one shape; None where that is nowhere."""
     while True:
+        if (projected := _projected(indices, guards)) is None:
+            return None
+        guards = projected
         free = all_variables([*indices, *(each.value for each in guards)])
         change = step(indices, guards, free, fresh)
         if change is None:
@@ -89,6 +95,29 @@ def reads(
             return None
         guards = moved
         indices = [substituted(index, change.values) for index in indices]
+
+
+def _projected(indices: Sequence[Index], guards: Guards) -> Guards | None:
+    """
+    What guards say of what indices read, that there are values of the others; None if nowhere.
+
+    A variable that one guard alone adds or subtracts makes the range of the rest wider.
+    """
+    wanted = all_variables(indices)
+    for each in guards:
+        others = [v for other in guards if other != each for v in variables(other.value)]
+        for variable, coefficient in each.value.linear:
+            inner = all_variables(floor.dividend for floor, _ in each.value.floors)
+            free = variable not in {*others, *inner} and variable not in wanted
+            if free and abs(coefficient) == 1 and variable.size:
+                rest = plus(each.value, of(variable), -coefficient)
+                reach = variable.size - 1
+                low = each.low - (reach if coefficient > 0 else 0)
+                high = each.high + (0 if coefficient > 0 else reach)
+                kept = guards_.without(guards, (each,))
+                both = guards_.both(kept, [guards_.guard(rest, low, high)])
+                return None if both is None else _projected(indices, both)
+    return guards
 
 
 def _is_in_box(region: Region, other: Region) -> bool:

@@ -114,6 +114,10 @@ class Maxima(Functions):
 
     # Entries
 
+    def _numbers_in(self, a: Form) -> Form:
+        """What of a form is multiplied where it is."""
+        return a
+
     def _as_entries(self, a: Form) -> list[Ranging]:
         """The values that a form is the maximum of: itself, when it is none."""
         if len(a) == 1:
@@ -181,7 +185,7 @@ class Maxima(Functions):
         first = settled[0]
         if len(settled) == 1 and not first.over and not first.entry.guards:
             return first.entry.form
-        content = _content([c for each in settled for _, c in each.entry.form])
+        content = _content([c for each in settled for _, c in self._numbers_in(each.entry.form)])
         primitive = [
             Ranging(Entry(guards, self.scale(form, 1 / content)), over)
             for (guards, form), over in settled

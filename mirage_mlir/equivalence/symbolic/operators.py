@@ -10,7 +10,7 @@ from math import inf
 from xdsl.ir import Operation
 
 from mirage_mlir.dialects.elementwise import row_of
-from mirage_mlir.equivalence.symbolic.conditions import Conditions, blended, decided
+from mirage_mlir.equivalence.symbolic.conditions import Conditions, decided
 from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.guards import guard
 from mirage_mlir.equivalence.symbolic.indices import ZERO, of, plus
@@ -61,7 +61,7 @@ class _OfForms:
 
     def select(self, condition: Form, x: Form, y: Form) -> Form:
         """`x` where a condition is 1, and `y` where it is 0."""
-        return blended(self.forms, condition, x, y)
+        return self.forms.selected(condition, x, y)
 
     def function(self, name: FunctionName, x: Form) -> Form:
         """A function of one number."""

@@ -7,7 +7,8 @@ from bodies import compare, programs
 
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import InputKind, is_mask, kinds_of
+from mirage_mlir.equivalence.float_inputs import Half, InputKind, kinds_of
+from mirage_mlir.equivalence.mask_inputs import is_mask
 from mirage_mlir.equivalence.sample import whole
 
 KINDS = {
@@ -15,7 +16,7 @@ KINDS = {
     "hot": InputKind("one channel of 2e4", hot=True),
     "first": InputKind("a first channel of 2e4", hot=True, first=True),
     "tiny": InputKind("inputs of 1e-5", tiny=True),
-    "masked": InputKind("masks of -inf over one half", masked=True),
+    "masked": InputKind("masks of -inf over the first half", masked=Half.FIRST),
     "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
     "far": InputKind("argument 0 far from zero", far=(0,)),
 }
@@ -191,7 +192,7 @@ def test_kinds_that_say_something() -> None:
     assert is_mask(attention.body.block.args[1])
     names = [kind.name for kind in kinds_of(attention, exponentials=True)]
     assert names[:3] == ["normal inputs", "one channel of 2e4", "inputs of 1e-5"]
-    assert {"arguments of exp up to 1e4", "masks of -inf over one half"} <= set(names)
+    assert {"arguments of exp up to 1e4", "masks of -inf over the first half"} <= set(names)
     norm, *_ = programs("16x256:f16", "16x256:f16", NORM)
     names = [kind.name for kind in kinds_of(norm, exponentials=False)]
     assert "arguments of exp up to 1e4" not in names

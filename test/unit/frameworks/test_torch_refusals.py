@@ -140,7 +140,7 @@ def test_unverified_mask() -> None:
     """A mask that nobody could verify: the line, and what to take instead of -inf."""
 
     def masked(x, mask):
-        return x.masked_fill(mask, float("-inf"))
+        return x.masked_fill(mask, float("-inf")) * x
 
     mask = torch.rand(4, 4) > 0.5
     with pytest.raises(mi.UnsupportedOperation, match="in the way: take finfo") as caught:

@@ -117,3 +117,51 @@ def test_what_is_not_chosen_has_no_effect() -> None:
     found = searched(build)(x, w, m)
     np.testing.assert_array_equal(found[[2, 5]], 0)
     assert np.isfinite(found).all()
+
+
+LOW = float("-inf")
+QUERIES, KEYS, WIDTH = 16, 256, 32
+
+
+def attention(mask: Callable[[mi.KernelGraph, Any, Any], Any], dims: tuple[int, int]) -> Any:
+    """Attention of one head, whose keys are so many that blocks or iterations share them."""
+    g = mi.KernelGraph()
+    q = g.new_input((QUERIES, WIDTH), mi.float16, name="q")
+    k = g.new_input((WIDTH, KEYS), mi.float16, name="k")
+    v = g.new_input((KEYS, WIDTH), mi.float16, name="v")
+    m = g.new_input(dims, mi.float16, name="m")
+    scores = mask(g, g.scale(g.matmul(q, k), WIDTH**-0.5), m)
+    g.mark_output(g.matmul(g.softmax(scores, 1), v))
+    return mi.superoptimize(g, compile_for=["sm_90a"])
+
+
+MASKED: dict[str, Callable[[mi.KernelGraph, Any, Any], Any]] = {
+    "selected": lambda g, s, m: g.select(g.compare(m, 0.0, "eq"), LOW, s),
+    "kept": lambda g, s, m: g.select(m, s, LOW),
+    "added": lambda g, s, m: g.add(s, g.select(m, 0.0, LOW)),
+    "twice": lambda g, s, m: g.select(
+        g.compare(m, 2.0, "gt"), LOW, g.select(g.compare(m, 0.5, "lt"), LOW, s)
+    ),
+    "capped": lambda g, s, m: g.select(m, g.scale(g.tanh(g.scale(s, 0.1)), 10.0), LOW),
+}
+
+
+@pytest.mark.parametrize("dims", [(QUERIES, KEYS), (1, KEYS)])
+@pytest.mark.parametrize("name", MASKED)
+def test_infinity_that_data_selects(name: str, dims: tuple[int, int]) -> None:
+    """Three quarters of the keys are masked, in front of the others and behind them."""
+    random = np.random.default_rng(0)
+    kernel = attention(MASKED[name], dims)
+    assert kernel.ugraph.count("kernel.graph_defined") <= 2
+    q, k, v = (
+        random.standard_normal(shape).astype(np.float16)
+        for shape in ((QUERIES, WIDTH), (WIDTH, KEYS), (KEYS, WIDTH))
+    )
+    scores = (q.astype(np.float64) @ k.astype(np.float64)) * WIDTH**-0.5
+    scores = np.tanh(scores / 10) * 10 if name == "capped" else scores
+    for first in (0, KEYS - KEYS // 4):
+        m = np.zeros(dims, np.float16)
+        m[:, first : first + KEYS // 4] = random.random((dims[0], KEYS // 4)) > 0.2
+        weights = np.exp(where(m != 0, scores, LOW))
+        expected = weights / weights.sum(axis=1, keepdims=True) @ v.astype(np.float64)
+        np.testing.assert_allclose(kernel(q, k, v, m), expected, rtol=1e-2, atol=2e-3)
