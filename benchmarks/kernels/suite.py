@@ -170,8 +170,11 @@ class Suite:
         torch = self.torch
         inputs = random_inputs(torch, case)
         outputs = [
-            torch.full(shape, float("nan"), dtype=dtype_of(torch, dtype), device="cuda")
-            for shape, dtype in zip(case.outputs, case.output_types, strict=True)
+            # A transposed result is one that the kernel writes along other lines.
+            torch.empty_strided(
+                spec.shape, spec.strides, dtype=dtype_of(torch, dtype), device="cuda"
+            ).fill_(float("nan"))
+            for spec, dtype in zip(kernel.artifact.outputs, case.output_types, strict=True)
         ]
         kernel(*inputs, out=outputs)
         return self.worst(case, outputs, inputs)

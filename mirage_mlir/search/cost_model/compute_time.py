@@ -15,7 +15,6 @@ from mirage_mlir.search.cost_model.fitted import (
     READING_ITERATION,
     UNCHAINED_ELEMENT,
     UNCHAINED_ITERATION,
-    WARPS_BESIDE,
     WARPS_BUSY,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
@@ -46,7 +45,10 @@ class ComputeTime(CopyTime):
         scalar = work.scalar / (target.fp32_throughput * busy)
         shared = work.shared / target.shared_memory_bandwidth
         self.terms.note(units, {MMA: matrix, SCALAR: scalar, SHARED: shared, BLOCKS_IN_TURN: share})
-        return share * np.maximum(matrix, np.maximum(scalar, shared))
+        # What needs results of matmuls waits for them; single warps do one after the other.
+        single = self.resources.pipelined & ~self.resources.grouped & bool(self.resources.chains)
+        apart = np.where(single, scalar, work.behind / (target.fp32_throughput * busy))
+        return share * np.maximum(np.maximum(matrix, shared) + apart, scalar)
 
     def _busy(self, at_once: Array) -> Array:
         """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
@@ -55,10 +57,7 @@ class ComputeTime(CopyTime):
             return busy
         # Each thread has many independent elements.
         beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
-        alone = WARPS_BESIDE * busy if self.resources.chains else busy
-        return np.where(
-            self.resources.grouped, beside, np.where(self.resources.pipelined, alone, busy)
-        )
+        return np.where(self.resources.grouped, beside, busy)
 
     def _reading_seconds(self) -> Array | float:
         """
@@ -84,7 +83,10 @@ class ComputeTime(CopyTime):
             [self.tiling.iterations(value) for value in self.resources.shifted]
         )
         looped = np.where(iterations > 1, CHAIN_LOOP, 0.0)
-        return CHAIN_START + looped + CHAIN_ITERATION * iterations
+        turns: Array = self.tiling.one
+        for warps in self.resources.matmuls.values():
+            turns = np.maximum(turns, warps.turns)
+        return CHAIN_START + looped + CHAIN_ITERATION * iterations * turns
 
     def _unchained_seconds(self) -> Array:
         """

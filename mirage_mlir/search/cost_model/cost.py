@@ -15,6 +15,7 @@ from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
     APART,
+    BESIDE,
     BLOCK_INTERVAL,
     BLOCK_START,
     FEW_RESIDENT,
@@ -22,6 +23,7 @@ from mirage_mlir.search.cost_model.fitted import (
     HIDING_BLOCKS,
     IN_TURN,
     LAST_ITERATION,
+    LOOP_STEP,
     PIPELINE_APART,
     PIPELINE_WAITS,
     THREE_APART,
@@ -98,6 +100,7 @@ class CostModel(SumsAcrossBlocks):
         compute = compute + barriers
         reading = waves * mesh.iterations * self._reading_seconds()
         compute = np.maximum(compute, reading)
+        compute = np.maximum(compute, self._steps(waves))
         reduced = reduction_waits(self.resources) * np.where(
             pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
         )
@@ -110,7 +113,8 @@ class CostModel(SumsAcrossBlocks):
         # Producers start all copies at once, and the first matmul waits for a whole tile.
         filled = waves * self.resources.staged / (target.tma_bandwidth_per_sm or np.inf)
         filled_compute = compute + np.where(pipelined, filled, 0.0)
-        overlapped = np.maximum(memory, filled_compute) + apart * np.minimum(memory, compute)
+        main = self._together(memory, filled_compute)
+        overlapped = main + apart * np.minimum(memory, compute)
         overlapped = np.maximum(overlapped, most * BLOCK_INTERVAL)
         # The first tile comes before any work, and the last iteration's work after all tiles.
         first = waves * self.resources.staged / target.dram_bandwidth_per_sm
@@ -127,7 +131,7 @@ class CostModel(SumsAcrossBlocks):
             "pipelined": pipelined,
             "memory": memory,
             "compute": compute,
-            "filled_compute": filled_compute,
+            "main": main,
             "barriers": barriers,
             "reading": reading,
             "waiting": waiting,
@@ -140,6 +144,24 @@ class CostModel(SumsAcrossBlocks):
         }
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
+
+    def _steps(self, waves: Array) -> Array:
+        """The least seconds of a loop whose copies a warp of its own starts."""
+        looped = self.resources.pipelined & (self.tiling.mesh.iterations > 1)
+        return np.where(looped, waves * self.tiling.mesh.iterations * LOOP_STEP, 0.0)
+
+    def _together(self, memory: Array, compute: Array) -> Array:
+        """
+        The seconds of copies and work that overlap: where both are near, neither is as fast as
+        alone in a loop whose copies a warp of its own starts.
+        """
+        longest = np.maximum(memory, compute)
+        if not self.resources.pipelined.any():
+            return longest
+        nearer = (memory**BESIDE + compute**BESIDE) ** (1 / BESIDE)
+        return np.where(
+            self.resources.pipelined & (self.tiling.mesh.iterations > 1), nearer, longest
+        )
 
     def _in_turn(self, most: Array, resident: Array) -> Mask:
         """Where warpgroups' blocks follow each other, each with its loop and what is behind it."""

@@ -59,11 +59,6 @@ MATMULS_BUSY, ENOUGH_BUSY = 0.6, 0.5
 enough for that: each has many independent elements. Attention with 256 threads took 21.7 us on an
 H200, with 512 it took 25."""
 
-WARPS_BESIDE = 0.5
-"""The part of what threads reach elsewhere, beside matmuls of single warps that follow one another
-in a chain, where a warp of its own starts the copies: 24 queries with 96 keys took 19.6 us, not
-11."""
-
 WARPS_BUSY, GROUPS_BUSY = 2, 4
 """How many times fewer keep the tensor cores busy: one warpgroup is enough, as tiles of 64 by 128
 elements on each multiprocessor of an H200 showed."""
@@ -80,6 +75,15 @@ and 65.2 with 32 of one row, 16 of 2, 8 of 4 and 4 of 8."""
 
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
+
+LOOP_STEP = 0.18e-6
+"""Seconds from one iteration to the next, at least, where a warp of its own copies for them: the
+others wait for the tile, multiply and let go of it. 24 iterations of 13 KB on each multiprocessor
+of an H200 took 9.1 us, 12 of 26 KB 7.7 (788 rows, 384 columns, a depth of 1,536)."""
+
+BESIDE = 16
+"""Power by which copies and work of such a loop add up: where one takes as long as the other, 4 %
+more than either alone."""
 
 IN_TURN, FEW_RESIDENT = 4.0, 2
 """How many times as long the work behind the loop of one matmul takes where blocks of warpgroups
@@ -214,13 +218,15 @@ UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
 matmul's result goes through shared memory, with a maximum of the whole block: 8 by 32 elements
 took 0.2 to 0.5 us more, 40 by 350 some 3 us."""
 
-CHAIN_START, CHAIN_ITERATION, CHAIN_LOOP = 0.5e-6, 0.06e-6, 0.4e-6
+CHAIN_START, CHAIN_ITERATION, CHAIN_LOOP = 0.5e-6, 0.15e-6, 0.4e-6
 """Seconds of a block with a matmul of exps of a matmul, once and in each iteration: one waits for
 the other, and in the end sums of several warps come together. Attention on an H200 took 0.8 us more
-than its bytes with four iterations, 1.2 with eight. The last is added where there are several
-iterations, whose sums are rescaled: of 16 kernels for one query and 1,024 keys those with such a
-loop took 0.4 to 0.9 us more than a model without it, those that loop over the depth of the first
-matmul 0.0 to 0.2."""
+than its bytes with four iterations, 1.2 with eight. An iteration counts for each tile of rows that
+a warp or a warpgroup computes, one after the other: of 8 heads with 1,500 queries and keys tiles of
+192 rows, three for each warpgroup, took 24.8 us, of 128 rows 18.5 with 12 iterations and 22.4 with
+24. The last is added where there are several iterations, whose sums are rescaled: of 16 kernels for
+one query and 1,024 keys those with such a loop took 0.4 to 0.9 us more than a model without it,
+those that loop over the depth of the first matmul 0.0 to 0.2."""
 
 MOST_WALKING, CROWDED = 3, 1.2
 """Blocks on a multiprocessor, each of which reads and writes whole rows in a loop, up to which

@@ -165,6 +165,13 @@ class _LeastCost(CostModel):
         looped = self.tiling.mesh.iterations > 1
         return np.where(self.resources.pipelined & looped, 0.0, least)
 
+    def _steps(self, waves: Array) -> Array:
+        # Another graph may have no tensor copies.
+        return self.tiling.zero
+
+    def _together(self, memory: Array, compute: Array) -> Array:
+        return np.maximum(memory, compute)
+
     def _busy(self, at_once: Array) -> Array:
         return self.tiling.one
 

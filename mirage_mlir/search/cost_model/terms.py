@@ -127,7 +127,7 @@ class Terms:
         memory, compute = model["memory"], model["compute"]
         phases = {
             LAUNCH: model["started"],
-            MAIN: max(memory, model["filled_compute"]),
+            MAIN: model["main"],
             EXPOSED: model["apart"] * min(memory, compute),
             FILL: 0.0 if pipelined else model["first"],
             DRAIN: model["last"] * (LAST_ITERATION if pipelined else 1.0),

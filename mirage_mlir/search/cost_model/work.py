@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from mirage_mlir.decisions.staggering import is_staggered
+from mirage_mlir.search.cost_model.chains import source_of
 from mirage_mlir.search.cost_model.element_reads import ElementReads
 from mirage_mlir.search.cost_model.element_work import element_work
 from mirage_mlir.search.cost_model.fitted import (
@@ -32,6 +33,7 @@ from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS,
 from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
+from mirage_mlir.search.cost_model.warps import DEPTH
 from mirage_mlir.search.program.program import Input, Kind, Output
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge, Stage
@@ -56,6 +58,8 @@ class Work:
     matrix: Array
     scalar: Array
     shared: Array
+    behind: Array
+    """Of the scalar operations those of a loop that need what warpgroups multiply in it."""
 
 
 class WorkCount:
@@ -75,7 +79,7 @@ class WorkCount:
         zero = tiling.zero
         self.dram, self.l2 = zero, zero
         """Bytes of the whole kernel."""
-        self.during, self.after = Work(zero, zero, zero), Work(zero, zero, zero)
+        self.during, self.after = Work(zero, zero, zero, zero), Work(zero, zero, zero, zero)
         """Before the loop and in it, or where there is none; and behind the loop."""
         self.asked_at_once = zero
         """Bytes that a block asks for before it waits, the loop's aside."""
@@ -130,7 +134,30 @@ class WorkCount:
                 self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         elif edge.kind is not Kind.CONSTANT:
             each = element_work(self.tiling.algebra, edge) + self._read_work(edge)
-            work.scalar = work.scalar + elements * each
+            made = elements * each * self._rows_of_warps(value)
+            work.scalar = work.scalar + made
+            if self._waits_for_groups(value):
+                work.behind = work.behind + np.where(self.resources.grouped, made, 0.0)
+
+    def _waits_for_groups(self, value: int) -> bool:
+        """Whether a loop computes a value of a matmul's result before it adds that up."""
+        if self.resources.chains or not self.tiling.in_loop(value):
+            return False
+        return source_of(self.tiling, self.resources.edges, value) is not None
+
+    def _rows_of_warps(self, value: int) -> Array | float:
+        """
+        How many times the elements of a value warps compute that have it from a matmul: whole
+        fragments, and the busiest warp has as many as any other.
+        """
+        source = source_of(self.tiling, self.resources.edges, value)
+        if source is None:
+            return 1.0
+        edge, warps = self.resources.edges[source], self.resources.matmuls[source]
+        assert edge.axis is not None
+        depth = np.ceil(self.tiling.mesh.tiles[edge.axis] / DEPTH) * DEPTH
+        exact = 2 * self.tiling.volume(source) * depth
+        return np.where(warps.grouped, 1.0, warps.flops / exact)
 
     def _read_work(self, edge: Edge) -> Array | float:
         """The instructions to read operands from shared memory, for each element of the result."""
