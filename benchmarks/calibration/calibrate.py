@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import gpu
+from calibration.first import keep_first
 from calibration.ranks import mean_error, regret, spearman
 from calibration.sample import Sample, samples
 from kernels.case import Bar, Case
@@ -105,6 +106,7 @@ def parse(about: str) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="to compile with")
     parser.add_argument("--again", type=Path, help="a result: ask the model of now")
     parser.add_argument("--compact", type=Path, help="a result: write timed.json for the tests")
+    parser.add_argument("--first", type=Path, help="one of kernels/run.py: write first.json")
     parser.add_argument("--sample", action="store_true", help="show what would be timed")
     parser.add_argument(
         "--results", type=Path, default=Path(__file__).parents[1] / "results", help="folder"
@@ -120,6 +122,8 @@ def calibrate(about: str) -> int:
         return again(arguments.again, wanted, arguments.target)
     if arguments.compact is not None:
         return compact(arguments.compact, wanted, arguments.target)
+    if arguments.first is not None:
+        return keep_first(arguments.first, arguments.target)
     with workers(arguments.jobs) as pool:
         sample = partial(samples, target=arguments.target, count=arguments.count)
         texts = [case.text() for case in wanted]

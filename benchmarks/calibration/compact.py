@@ -51,10 +51,11 @@ def compacted(case: Case, rows: Sequence["Row"], target: str) -> Timed | None:
 
 def write(programs: Mapping[str, Timed]) -> None:
     """Write `timed.json`, a line for each kernel."""
-    TIMED.write_text("\n".join(_lines(programs)) + "\n")
+    TIMED.write_text("\n".join(lines(programs)) + "\n")
 
 
-def _lines(programs: Mapping[str, Timed]) -> Iterator[str]:
+def lines(programs: Mapping[str, Timed]) -> Iterator[str]:
+    """A line for each kernel."""
     yield "{"
     for number, (name, timed) in enumerate(programs.items(), start=1):
         yield f" {json.dumps(name)}: {{"

@@ -5,6 +5,7 @@ How well the cost model orders kernels: modelled and measured times, and their r
     python benchmarks/calibration/run.py --only lora,ntrans   those whose names contain a word
     python benchmarks/calibration/run.py --again FILE         the model of now on what FILE has
     python benchmarks/calibration/run.py --compact FILE       the kernels of FILE that a test ranks
+    python benchmarks/calibration/run.py --first FILE         what searches put first, for a test
 
 Of each program some ten kernels are taken from all over the range of the model, up to four times
 slower than its best: other structures, other tilings. They are verified, compiled, compared with

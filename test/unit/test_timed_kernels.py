@@ -12,13 +12,17 @@ from typing import Any
 import pytest
 from calibration.calibrate import cases
 from calibration.compact import TIMED
+from calibration.first import FIRST, models
 from calibration.timed import Timed, modelled, ranks_of
 
 from mirage_mlir.targets.target import H200, Target
 
 PROGRAMS: dict[str, Timed] = json.loads(TIMED.read_text())
 
-CASES = {case.name: case for case in cases()}
+AT_FIRST: dict[str, Timed] = json.loads(FIRST.read_text())
+"""What searches put first: nearly alike in the model."""
+
+CASES = {case.name: case for case in (*cases(), *models())}
 
 ROUNDING = 0.001
 """Of the numbers in the file."""
@@ -37,6 +41,22 @@ def test_ranks(name: str) -> None:
     rank, regret = ranks_of(pairs)
     assert rank >= timed["rank"] - ROUNDING, f"rank correlation {rank:.3f}"
     assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
+
+
+@pytest.mark.parametrize("name", AT_FIRST)
+def test_first(name: str) -> None:
+    timed = AT_FIRST[name]
+    pairs = modelled(CASES[name], timed, H200)
+    assert len(pairs) == len(timed["kernels"]), "a search finds all of them again"
+    _, regret = ranks_of(pairs)
+    assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
+
+
+def test_first_ones_are_fast() -> None:
+    regrets = [timed["regret"] for timed in AT_FIRST.values()]
+    assert len(regrets) >= 15
+    assert sum(regrets) / len(regrets) < 1.08
+    assert max(regrets) < 1.3
 
 
 def test_most_are_ranked_well() -> None:
