@@ -7,10 +7,10 @@
 //
 // CHECK: nvvm.cp.async.bulk.tensor
 
-func.func @f(%x: tensor<128x256xf16>, %w: tensor<256x512xf16> {kernel.constant},
+func.func @f(%x: tensor<128x2048xf16>, %w: tensor<2048x512xf16> {kernel.constant},
     %v: tensor<512x64xf16>) -> tensor<128x64xf16> {
   %y = kernel.matmul %x, %w
-    : (tensor<128x256xf16>, tensor<256x512xf16>) -> tensor<128x512xf16>
+    : (tensor<128x2048xf16>, tensor<2048x512xf16>) -> tensor<128x512xf16>
   %z = kernel.gelu %y : (tensor<128x512xf16>) -> tensor<128x512xf16>
   %o = kernel.matmul %z, %v
     : (tensor<128x512xf16>, tensor<512x64xf16>) -> tensor<128x64xf16>

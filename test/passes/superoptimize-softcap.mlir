@@ -8,14 +8,14 @@
 // CHECK-DAG:       cap = 5.000000e+01
 // CHECK-NOT:     kernel.graph_defined
 // CHECK-NOT:     kernel.softcap
-func.func @capped_attention(%q: tensor<16x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>) -> tensor<16x64xf16> {
-  %t = kernel.transpose %k {permutation = array<i64: 1, 0>} : (tensor<128x64xf16>) -> tensor<64x128xf16>
-  %s = kernel.matmul %q, %t : (tensor<16x64xf16>, tensor<64x128xf16>) -> tensor<16x128xf32>
-  %c = kernel.softcap %s {cap = 50.0 : f32} : (tensor<16x128xf32>) -> tensor<16x128xf32>
-  %p = kernel.softmax %c {dim = 1 : i64} : (tensor<16x128xf32>) -> tensor<16x128xf32>
-  %h = kernel.cast %p : (tensor<16x128xf32>) -> tensor<16x128xf16>
-  %o = kernel.matmul %h, %v : (tensor<16x128xf16>, tensor<128x64xf16>) -> tensor<16x64xf16>
-  func.return %o : tensor<16x64xf16>
+func.func @capped_attention(%q: tensor<32x16x64xf16>, %k: tensor<32x128x64xf16>, %v: tensor<32x128x64xf16>) -> tensor<32x16x64xf16> {
+  %t = kernel.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<32x128x64xf16>) -> tensor<32x64x128xf16>
+  %s = kernel.matmul %q, %t : (tensor<32x16x64xf16>, tensor<32x64x128xf16>) -> tensor<32x16x128xf32>
+  %c = kernel.softcap %s {cap = 50.0 : f32} : (tensor<32x16x128xf32>) -> tensor<32x16x128xf32>
+  %p = kernel.softmax %c {dim = 2 : i64} : (tensor<32x16x128xf32>) -> tensor<32x16x128xf32>
+  %h = kernel.cast %p : (tensor<32x16x128xf32>) -> tensor<32x16x128xf16>
+  %o = kernel.matmul %h, %v : (tensor<32x16x128xf16>, tensor<32x128x64xf16>) -> tensor<32x16x64xf16>
+  func.return %o : tensor<32x16x64xf16>
 }
 
 // -----

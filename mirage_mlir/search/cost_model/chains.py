@@ -124,7 +124,7 @@ def _shared(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, warps: Arra
             warps * row_tiles * key_tiles * steps * INSTRUCTION,
             warps * steps * (row_tiles * LEFT_BYTES + key_tiles * RIGHT_BYTES),
             tiling.zero,
-            turns=row_tiles,
+            row_tiles=row_tiles,
         )
     }
     lines = np.where(split.across > 1, warps * row_tiles * ROWS, 0.0)

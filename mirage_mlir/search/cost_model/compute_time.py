@@ -83,10 +83,10 @@ class ComputeTime(CopyTime):
             [self.tiling.iterations(value) for value in self.resources.shifted]
         )
         looped = np.where(iterations > 1, CHAIN_LOOP, 0.0)
-        turns: Array = self.tiling.one
+        row_tiles: Array = self.tiling.one
         for warps in self.resources.matmuls.values():
-            turns = np.maximum(turns, warps.turns)
-        return CHAIN_START + looped + CHAIN_ITERATION * iterations * turns
+            row_tiles = np.maximum(row_tiles, warps.row_tiles)
+        return CHAIN_START + looped + CHAIN_ITERATION * iterations * row_tiles
 
     def _unchained_seconds(self) -> Array:
         """

@@ -1,4 +1,4 @@
-"""The instructions of elementwise operations, counted in the code that the table of operators has."""
+"""The instructions of elementwise operations, counted in the code of the table of operators."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -168,7 +168,7 @@ def _group_chain(tiling: Tiling, edges: Mapping[int, Edge], chain: Chain, groups
             tiling.zero,
             fits,
             rows * keys / (groups * GROUP_THREADS),
-            turns=heights / down,
+            row_tiles=heights / down,
         )
     }
     for other, width in zip(chain.others, widths, strict=True):

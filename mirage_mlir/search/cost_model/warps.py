@@ -37,7 +37,7 @@ class Warps:
     """Registers of a thread for them, as the lowering counts them."""
     padding: Array | float = 0.0
     """Bytes of shared memory that lie between those of `exchange`, and are not moved."""
-    turns: Array | float = 1.0
+    row_tiles: Array | float = 1.0
     """Tiles of rows that a warp, or a warpgroup, of a chain computes one after the other."""
 
 
@@ -50,7 +50,7 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
         np.where(where, some.grouped, others.grouped),
         np.where(where, some.sums, others.sums),
         np.where(where, some.padding, others.padding),
-        np.where(where, some.turns, others.turns),
+        np.where(where, some.row_tiles, others.row_tiles),
     )
 
 

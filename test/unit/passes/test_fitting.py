@@ -22,14 +22,14 @@ from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import H200
 
 ATTENTION = """
-func.func @f(%q: tensor<1x64x1024xf16>, %k: tensor<1x1024x64xf16>, %v: tensor<1x64x1024xf16>)
-    -> tensor<1x64x1024xf16> {
+func.func @f(%q: tensor<1x64x4096xf16>, %k: tensor<1x4096x64xf16>, %v: tensor<1x64x4096xf16>)
+    -> tensor<1x64x4096xf16> {
   %s = kernel.matmul %q, %k
-      : (tensor<1x64x1024xf16>, tensor<1x1024x64xf16>) -> tensor<1x64x64xf16>
+      : (tensor<1x64x4096xf16>, tensor<1x4096x64xf16>) -> tensor<1x64x64xf16>
   %p = kernel.softmax %s {dim = 2 : i64} : (tensor<1x64x64xf16>) -> tensor<1x64x64xf16>
   %o = kernel.matmul %p, %v
-      : (tensor<1x64x64xf16>, tensor<1x64x1024xf16>) -> tensor<1x64x1024xf16>
-  func.return %o : tensor<1x64x1024xf16>
+      : (tensor<1x64x64xf16>, tensor<1x64x4096xf16>) -> tensor<1x64x4096xf16>
+  func.return %o : tensor<1x64x4096xf16>
 }
 """
 """Scores of long vectors, which a kernel of its own sums, and their product with long vectors."""
