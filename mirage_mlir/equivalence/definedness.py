@@ -40,12 +40,18 @@ ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split
 """Operators that tests compute as they are."""
 
 
+NUMBERS = frozenset(["compare", "div", "exp", "matmul", "softmax"]) | with_effect(Effect.ADDS)
+"""Operators that make numbers of -inf, or are refused where they would not."""
+
+
 class KnownSign(NamedTuple):
     """What is known about the sign of a value."""
 
     sign: int = UNKNOWN
     arithmetic: bool = True
     """Whether tests compute it as it is, without random functions."""
+    lowest: bool = False
+    """Whether elements may be -inf."""
 
 
 def undefined_operation(function: FuncOp) -> str | None:
@@ -76,7 +82,9 @@ class _Walk:
                 stored += operands
             else:
                 self._check(op, operands)
-                made = KnownSign(_sign(op, operands), _is_arithmetic(op, operands))
+                made = KnownSign(
+                    _sign(op, operands), _is_arithmetic(op, operands), _may_be_lowest(op, operands)
+                )
                 self.known.update((result, made) for result in op.results)
         return stored
 
@@ -86,6 +94,10 @@ class _Walk:
             self.found = f"{op.name} has scalar code"
         elif name == "div" and not (operands[1].sign == POSITIVE or operands[1].arithmetic):
             self.found = f"{op.name} divides by what may be zero"
+        elif name == "softmax" and operands[0].lowest:
+            self.found = f"{op.name} is taken of what may all be -inf"
+        elif name == "sub" and operands[1].lowest:
+            self.found = f"{op.name} subtracts what may be -inf"
         elif name in ("rsqrt", "log") and operands[0].sign != POSITIVE:
             self.found = f"{op.name} is taken of what may not be positive"
         elif name in ("sqrt", "pow") and operands[0].sign == UNKNOWN:
@@ -99,6 +111,19 @@ def _is_arithmetic(op: Operation, operands: Sequence[KnownSign]) -> bool:
     return mnemonic(op) in ARITHMETIC and all(operand.arithmetic for operand in operands)
 
 
+def _may_be_lowest(op: Operation, operands: Sequence[KnownSign]) -> bool:
+    """Whether elements of a result may be -inf."""
+    match mnemonic(op):
+        case "constant":
+            return is_lowest(op)
+        case "max":
+            return all(operand.lowest for operand in operands)
+        case "select":
+            return any(operand.lowest for operand in operands[1:])
+        case name:
+            return name not in NUMBERS and any(operand.lowest for operand in operands)
+
+
 def _sign(op: Operation, operands: Sequence[KnownSign]) -> int:
     """The sign of a result."""
     name, signs = mnemonic(op), [operand.sign for operand in operands]
@@ -108,7 +133,8 @@ def _sign(op: Operation, operands: Sequence[KnownSign]) -> int:
     if name == "mul" and op.operands[0] == op.operands[1]:
         return max(NONNEGATIVE, signs[0])
     if name in WHATEVER:
-        return WHATEVER[name]
+        # exp of -inf is 0.
+        return NONNEGATIVE if operands and operands[0].lowest else WHATEVER[name]
     if name in KEPT or name == "select":
         return min(signs[1:] if name == "select" else signs)
     match name:

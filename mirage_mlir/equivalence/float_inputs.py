@@ -52,6 +52,9 @@ row before that is known (`search/stabilization/centring.py`), which must not ma
 LARGEST = 3.0**0.5 * 2
 """The largest magnitude of what is drawn for a normal number."""
 
+APART = 37
+"""Elements from that of one row to that of the next, of masks of one element."""
+
 TINY = 1e-5
 """The size of tiny inputs: squares of f16 vanish below 2e-4."""
 
@@ -59,11 +62,32 @@ SCORES = 1e4
 """The largest argument of exp in the hard kind: e^89 overflows f32."""
 
 
-class Half(Enum):
-    """One half of the last dimension of inputs."""
+class Masked(Enum):
+    """Where masks are -inf, along the last dimension."""
 
-    FIRST = "first"
-    LAST = "last"
+    FIRST = "over the first half"
+    LAST = "over the last half"
+    MIDDLE = "over the half in the middle"
+    ENDS = "but over the half in the middle"
+    EVEN = "at every other element"
+    ODD = "at the others"
+    ONE = "at one element of a row"
+    ALL_BUT_ONE = "but at one element of a row"
+
+    def holds(self, channel: AnyArray, row: AnyArray, size: int) -> AnyArray:
+        """Where elements of rows of a size are masked."""
+        middle = (channel >= size // 4) & (channel < size - size // 4)
+        # Rows have theirs all over, one after the other in steps that tiles do not have.
+        own = channel == (row * APART + size // 3) % max(size, 1)
+        match self:
+            case Masked.FIRST | Masked.LAST:
+                return (channel < size // 2) == (self is Masked.FIRST)
+            case Masked.MIDDLE | Masked.ENDS:
+                return middle == (self is Masked.MIDDLE)
+            case Masked.EVEN | Masked.ODD:
+                return (channel % 2 == 0) == (self is Masked.EVEN)
+            case Masked.ONE | Masked.ALL_BUT_ONE:
+                return own == (self is Masked.ONE)
 
 
 @dataclass(frozen=True)
@@ -82,8 +106,8 @@ class InputKind:
     """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
     smallest: bool = False
     """Whether all arguments are as small as the program is accurate with, within a factor of 8."""
-    masked: Half | None = None
-    """Over which half masks are -inf."""
+    masked: Masked | None = None
+    """Where masks are -inf."""
     scores: float = 0.0
     """The largest argument of exp, about; 0: whatever it is."""
 
@@ -101,9 +125,7 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         selects = selects_lowest(reference) and any(map(two_sides, arguments))
         if selects or any(map(is_mask, arguments)):
-            kinds.append(InputKind("masks of -inf over the first half", masked=Half.FIRST))
-        if selects:
-            kinds.append(InputKind("masks of -inf over the last half", masked=Half.LAST))
+            kinds += [InputKind(f"masks of -inf {each.value}", masked=each) for each in Masked]
     if any(mnemonic(op) in MEANS for op in reference.body.block.ops):
         kinds.append(InputKind("a first channel of 2e4", hot=True, first=True))
     kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
@@ -181,14 +203,15 @@ class DrawnFloats:
         total = pieces[0] + pieces[1] + pieces[2] + pieces[3]
         normal: Floats = (total.astype(np.float64) / 2.0**17 - 1.0) * LARGEST
         channel = places[-1] if places else np.zeros(())
+        row = places[-2] if len(places) > 1 else np.zeros(())
         runs = [
-            self._values(kind, normal, channel) * factor
+            self._values(kind, normal, channel, row) * factor
             for kind, factor in zip(self._kinds, self._factors, strict=True)
         ]
         with np.errstate(all="ignore"):
             return round_to(np.stack(runs).astype(np.float32), self._type)
 
-    def _values(self, kind: InputKind, normal: Floats, channel: AnyArray) -> Floats:
+    def _values(self, kind: InputKind, normal: Floats, channel: AnyArray, row: AnyArray) -> Floats:
         """The elements of one kind."""
         values = normal
         hot = np.broadcast_to(channel == self._hot[kind.first], normal.shape)
@@ -205,7 +228,7 @@ class DrawnFloats:
             values = values * TINY
         values = values * self._scale
         if kind.masked is not None and self._sides is not None:
-            is_first = channel < (shape_of(self._argument) or (1,))[-1] // 2
-            chosen = is_first == (kind.masked is Half.FIRST)
+            size = (shape_of(self._argument) or (1,))[-1]
+            chosen = kind.masked.holds(channel, row, size)
             values = np.where(chosen, self._sides[1], self._sides[0] + 0.0 * normal)
         return values

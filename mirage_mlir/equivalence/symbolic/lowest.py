@@ -6,22 +6,26 @@ number is the number. What else is computed from it is refused.
 
 Where data selects it, by a form c that is 0 or 1, a form is `x + c (-inf)`: with numbers added up
 and times positive ones it is of that kind, and `exp` of it is `(1 - c) exp(x)`. A maximum of such
-values is a number: where each of them is -inf a softmax has no value.
+values is one, too: -inf where all of them are. It is subtracted only where the reference has no
+value then, because it divides by a sum of exponentials of just these values, or subtracts the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from mirage_mlir.equivalence.symbolic.algebra import Values
-from mirage_mlir.equivalence.symbolic.guards import Guard
+from mirage_mlir.equivalence.symbolic.atoms import Ranging
+from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
 from mirage_mlir.equivalence.symbolic.indices import Variable
 from mirage_mlir.equivalence.symbolic.inhabited import is_inhabited
 from mirage_mlir.equivalence.symbolic.maxima import Maxima
 from mirage_mlir.equivalence.symbolic.terms import (
     ZERO,
     Atom,
+    Entry,
     Factor,
     Form,
     Monomial,
@@ -49,6 +53,8 @@ class Forms(Maxima):
         self._factor = factor
         self._masks = False
         """Whether data selected -inf in this proof."""
+        self._kept: dict[Form, Form] = {}
+        """Of exponentials of masked values, and of sums of them: 0 where all are masked, else 1."""
         self.lowest: Form = ((Monomial((), (factor,)), Fraction(1)),)
 
     def is_lowest(self, a: Form) -> bool:
@@ -93,11 +99,14 @@ class Forms(Maxima):
 
     def add(self, a: Form, b: Form, sign: int = 1) -> Form:
         if sign < 0 and self.is_lowest(b):
-            raise Undecided("-inf is subtracted")
+            return self.add(a, self._required(b, "-inf is subtracted"), sign)
         if self.lowest in (a, b):
             return self.lowest
         if not (self._is_masked(a) and self._is_masked(b)):
-            return super().add(a, b, sign)
+            found = super().add(a, b, sign)
+            if a in self._kept and b in self._kept:
+                self._kept[found] = self.maximum(self._kept[a], self._kept[b])
+            return found
         (number, without), (other, others) = self._parts(a), self._parts(b)
         assert number is not None
         assert other is not None
@@ -106,9 +115,13 @@ class Forms(Maxima):
 
     def scale(self, a: Form, factor: Fraction | int) -> Form:
         if not self.is_lowest(a):
-            return super().scale(a, factor)
+            found = super().scale(a, factor)
+            if factor and a in self._kept:
+                self._kept[found] = self._kept[a]
+            return found
         if factor <= 0:
-            raise Undecided("-inf is multiplied by what may not be positive")
+            number = self._required(a, "-inf is multiplied by what may not be positive")
+            return super().scale(number, factor)
         number, without = self._parts(a)
         return a if number is None else self._masked(super().scale(number, factor), without)
 
@@ -133,7 +146,13 @@ class Forms(Maxima):
 
     def inverse(self, a: Form) -> Form:
         self._require_number(a, "something is divided by -inf")
+        self._grant_kept(a)
         return super().inverse(a)
+
+    def _grant_kept(self, a: Form) -> None:
+        """Note that the reference has no value where a sum of exponentials is masked as a whole."""
+        if self.role == Role.REFERENCE and a in self._kept:
+            self.require("zero", self._kept[a])
 
     def _require_number(self, a: Form, otherwise: str) -> None:
         if self.is_lowest(a):
@@ -143,6 +162,8 @@ class Forms(Maxima):
         if name.startswith("rounded") and self._is_exact(a):
             return a
         if not self.is_lowest(a):
+            if name == "log":
+                self._grant_kept(a)
             return super().function(name, a)
         number, without = self._parts(a)
         if name.startswith("rounded") and number is not None:
@@ -151,7 +172,10 @@ class Forms(Maxima):
             raise Undecided(f"{name} is taken of -inf")
         if number is None:
             return ZERO
-        return self.mul(self.add(self.constant(1), without, -1), super().function(name, number))
+        kept = self._but(without)
+        found = self.mul(kept, super().function(name, number))
+        self._kept[found] = kept
+        return found
 
     def _is_exact(self, a: Form) -> bool:
         """Whether all element types have a number: -inf, or a small whole one."""
@@ -165,12 +189,18 @@ class Forms(Maxima):
 
     def total(self, a: Form, over: Iterable[Variable], guards: Iterable[Guard] = ()) -> Form:
         self._require_number(a, "-inf is added up")
-        return super().total(a, over, guards)
+        names, there = {*over}, tuple(guards)
+        found = super().total(a, names, there)
+        if a in self._kept and found:
+            self._kept[found] = super().largest([(self._kept[a], there)], names)
+        return found
+
+    # Maxima of what may be masked
 
     def maximum(self, a: Form, b: Form) -> Form:
         if self.lowest in (a, b):
             return b if a == self.lowest else a
-        return super().maximum(a, b)
+        return self._with_masks(super().maximum(a, b), [(a, ()), (b, ())], set())
 
     def minimum(self, a: Form, b: Form) -> Form:
         return self.lowest if self.lowest in (a, b) else super().minimum(a, b)
@@ -178,10 +208,60 @@ class Forms(Maxima):
     def largest(self, values: Iterable[tuple[Form, Iterable[Guard]]], over: set[Variable]) -> Form:
         every = [(form, tuple(guards)) for form, guards in values]
         numbers = [(form, guards) for form, guards in every if form != self.lowest]
-        if len(numbers) == len(every):
-            return super().largest(numbers, over)
         if not numbers:
             return self.lowest
-        if not is_inhabited([guards for _, guards in numbers], over):
+        some = len(numbers) < len(every)
+        if some and not is_inhabited([guards for _, guards in numbers], over):
             raise Undecided("the maximum of values all of which may be -inf is taken")
-        return super().largest(numbers, over)
+        return self._with_masks(super().largest(numbers, over), numbers, over)
+
+    def _with_masks(
+        self, found: Form, values: Sequence[tuple[Form, Guards]], over: set[Variable]
+    ) -> Form:
+        """A maximum of values, -inf where all of them are masked."""
+        if self._is_masked(found) or not any(self._is_masked(form) for form, _ in values):
+            return found
+        sure = [guards for form, guards in values if not self._is_masked(form)]
+        if sure and is_inhabited(sure, over):
+            return found
+        kept = [(self._but(self._parts(form)[1]), guards) for form, guards in values]
+        return self._masked(found, self._but(super().largest(kept, over)))
+
+    def _but(self, without: Form) -> Form:
+        """1 where a form is 0, and 0 where it is 1."""
+        return self.add(self.constant(1), without, -1)
+
+    def _as_entries(self, a: Form) -> list[Ranging]:
+        number = self._number_of_maximum(a) if self._is_masked(a) else None
+        return super()._as_entries(a if number is None else number)
+
+    def _number_of_maximum(self, a: Form) -> Form | None:
+        """The maximum that a form is, -inf just where all its values are; None if it is none."""
+        number, without = self._parts(a)
+        if number is None:
+            return None
+        entries = super()._as_entries(number)
+        if any(form == number for (_, form), _ in entries):
+            return None
+        kept = self._of_entries(
+            [
+                Ranging(Entry(guards, self._but(self._parts(form)[1])), over)
+                for (guards, form), over in entries
+            ]
+        )
+        return number if self._but(without) == kept else None
+
+    def _required(self, a: Form, otherwise: str) -> Form:
+        """
+        A value with a maximum as a number, where the reference has none if all of that is masked.
+
+        Raises:
+            Undecided: nothing of it is a maximum, or the reference has a value.
+        """
+        number, without = self._parts(a)
+        kept = self._but(without)
+        kinds = [self.atoms[f.atom].kind for monomial, _ in kept for f in monomial.factors]
+        if number is None or kinds != ["maximum"]:
+            raise Undecided(otherwise)
+        self.require("zero", kept)
+        return number

@@ -76,7 +76,7 @@ and 65.2 with 32 of one row, 16 of 2, 8 of 4 and 4 of 8."""
 BLOCK_START = 3e-8
 """Seconds from the end of a block to the first instruction of the next one in its place."""
 
-LOOP_STEP = 0.18e-6
+LOOP_STEP = 0.14e-6
 """Seconds from one iteration to the next, at least, where a warp of its own copies for them: the
 others wait for the tile, multiply and let go of it. 24 iterations of 13 KB on each multiprocessor
 of an H200 took 9.1 us, 12 of 26 KB 7.7 (788 rows, 384 columns, a depth of 1,536)."""
@@ -115,7 +115,7 @@ WORKSPACE_BARRIER = 1.5e-6
 the last one to find that it is: a fence, two barriers, an atomic operation and an answer of L2, one
 after the other. Not fitted to anything that was timed."""
 
-EXCHANGE_RATE = 2e10
+EXCHANGE_RATE = 1.5e10
 """Bytes that a block reads in a second from the shared memory of others of its cluster."""
 
 APART, ALL_APART, PIPELINE_APART = 0.15, 0.7, 0.5

@@ -7,7 +7,7 @@ from bodies import compare, programs
 
 from mirage_mlir.equivalence import Verdict
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import Half, InputKind, kinds_of
+from mirage_mlir.equivalence.float_inputs import InputKind, Masked, kinds_of
 from mirage_mlir.equivalence.mask_inputs import is_mask
 from mirage_mlir.equivalence.sample import whole
 
@@ -16,7 +16,7 @@ KINDS = {
     "hot": InputKind("one channel of 2e4", hot=True),
     "first": InputKind("a first channel of 2e4", hot=True, first=True),
     "tiny": InputKind("inputs of 1e-5", tiny=True),
-    "masked": InputKind("masks of -inf over the first half", masked=Half.FIRST),
+    "masked": InputKind("masks of -inf over the first half", masked=Masked.FIRST),
     "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
     "far": InputKind("argument 0 far from zero", far=(0,)),
 }
