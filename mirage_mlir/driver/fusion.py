@@ -170,17 +170,18 @@ class _Graph:
 
     def _stands_for(self, fused: thread.GraphOp) -> int:
         """The number of the operator that makes what a thread graph computes."""
-        candidates = self._candidates(fused) or self._candidates(fused, again=True)
-        reasons: list[str] = []
-        for members in candidates:
-            if (reason := self._difference(members, fused)) is None:
-                self._settle(members[-1])
-                return self.values[members[-1].results[0]]
-            reasons.append(reason)
-        if not candidates:
+        wrong: list[tuple[Operation, str]] = []
+        for again in (False, True):
+            for members in self._candidates(fused, again=again):
+                if (reason := self._difference(members, fused)) is None:
+                    self._settle(members[-1])
+                    return self.values[members[-1].results[0]]
+                wrong.append((members[-1], reason))
+        if not wrong:
             fail(self.graph, "has no operators that a thread graph after fusing them stands for")
-        found = f"its code on threads computes something else: {reasons[0]}"
-        fail(candidates[0][-1], f"is wrong once fused: {found}")
+        root, reason = wrong[0]
+        found = f"its code on threads computes something else: {reason}"
+        fail(root, f"is wrong once fused: {found}")
 
     def _settle(self, root: Operation) -> None:
         """Note that a thread graph stands for an operator; of a constant each user has one."""

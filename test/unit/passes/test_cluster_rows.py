@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from lowered_kernels import lower
 
+import mirage_mlir as mi
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters.gpu_simulator import random_inputs, run_kernels
 from mirage_mlir.passes.analysis import row_sums
@@ -46,3 +47,14 @@ def test_rows_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = rows / np.sqrt((rows**2).sum(axis=1, keepdims=True))
     found = np.asarray(y, np.float64).reshape(wanted.shape)
     assert np.allclose(found, wanted, rtol=2e-3, atol=1e-6)
+
+
+def test_log_softmax_behind_a_product() -> None:
+    """What the blocks of a cluster compute again behind their sums is told from what comes first."""
+    g = mi.KernelGraph()
+    x, w = g.new_input((8, 16), mi.float16), g.new_input((16, 50257), mi.float16)
+    logits = g.cast(g.matmul(x, w), mi.float32)
+    largest = g.reduce_max(logits, 1)
+    total = g.reduce_sum(g.exp(g.sub(logits, largest)), 1)
+    g.mark_output(g.sub(logits, g.add(largest, g.log(total))))
+    assert mi.superoptimize(g, compile_for=["sm_90a"]).ugraph.count("kernel.graph_defined") == 2
