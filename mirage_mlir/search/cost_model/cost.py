@@ -15,13 +15,12 @@ from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
     APART,
+    BEHIND_NEXT,
     BESIDE,
     BLOCK_INTERVAL,
     BLOCK_START,
-    FEW_RESIDENT,
     FOUR_APART,
     HIDING_BLOCKS,
-    IN_TURN,
     LAST_ITERATION,
     LOOP_STEP,
     PIPELINE_APART,
@@ -124,7 +123,9 @@ class CostModel(SumsAcrossBlocks):
         started = self._start_seconds() + waves * BLOCK_START
         started = started + np.where(pipelined, self._next_starts(most), 0.0)
         after = self._compute_seconds(self.after, at_once, most, terms.after)
-        after = np.where(self._in_turn(most, resident), IN_TURN * after, after) + exchanged
+        after = (
+            np.where(self._is_persistent(most, resident), BEHIND_NEXT * after, after) + exchanged
+        )
         combined: Arrays = {
             "resident": resident,
             "waves": waves,
@@ -163,13 +164,12 @@ class CostModel(SumsAcrossBlocks):
             self.resources.pipelined & (self.tiling.mesh.iterations > 1), nearer, longest
         )
 
-    def _in_turn(self, most: Array, resident: Array) -> Mask:
-        """Where warpgroups' blocks follow each other, each with its loop and what is behind it."""
-        # Persistent blocks copy for their next tile while they store one.
+    def _is_persistent(self, most: Array, resident: Array) -> Mask:
+        """Where blocks compute several tiles, and copy for the next one while they store one."""
         several = holds_several(self.resources.shared, self.tiling.target)
-        followed = (most > resident) & (resident <= FEW_RESIDENT)
         alone = len(self.resources.matmuls) == 1
-        return self.resources.pipelined & self.resources.grouped & several & followed & alone
+        grouped = self.resources.pipelined & self.resources.grouped
+        return grouped & ~several & (most > resident) & alone
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """

@@ -85,11 +85,10 @@ BESIDE = 16
 """Power by which copies and work of such a loop add up: where one takes as long as the other, 4 %
 more than either alone."""
 
-IN_TURN, FEW_RESIDENT = 4.0, 2
-"""How many times as long the work behind the loop of one matmul takes where blocks of warpgroups
-follow each other and are not persistent, and of how many on a multiprocessor that is so. GELU
-behind 2,048 rows, 4,608 columns and a depth of 1,152 added 19 to 25 us on an H200 to tilings of
-which the model said 5, 11 with three blocks, and 4.3 to the persistent one."""
+BEHIND_NEXT = 0.25
+"""Part of the work behind the loop of one matmul that is seen where blocks are persistent: the next
+tile is copied, and multiplied by other warpgroups, meanwhile. GELU behind 2,048 rows, 4,608 columns
+and a depth of 1,152 added 4.3 us to such a tiling on an H200, and 11 to 25 to others."""
 
 BLOCK_INTERVAL = 1.6e-7
 """Seconds between the starts of two blocks on one multiprocessor, at least: 248 blocks on each, of

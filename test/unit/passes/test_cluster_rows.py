@@ -50,7 +50,7 @@ def test_rows_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_log_softmax_behind_a_product() -> None:
-    """What the blocks of a cluster compute again behind their sums is told from what comes first."""
+    """What blocks of a cluster compute again behind their sums is told from what comes first."""
     g = mi.KernelGraph()
     x, w = g.new_input((8, 16), mi.float16), g.new_input((16, 50257), mi.float16)
     logits = g.cast(g.matmul(x, w), mi.float32)
