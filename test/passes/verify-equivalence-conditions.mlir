@@ -153,3 +153,34 @@ func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = kernel.concat %s, %zero {dim = 1 : i64} : (tensor<4x5xf32>, tensor<4x3xf32>) -> tensor<4x8xf32>
   func.return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// How often a condition holds is no condition.
+func.func @f(%w: tensor<2x64xf32>, %x: tensor<1xf32>, %y: tensor<1xf32>) -> tensor<1xf32> {
+  %a = kernel.slice %w {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x64xf32>) -> tensor<2x32xf32>
+  %b = kernel.slice %w {offsets = array<i64: 0, 32>, sizes = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x64xf32>) -> tensor<2x32xf32>
+  %d = kernel.sub %a, %b : (tensor<2x32xf32>, tensor<2x32xf32>) -> tensor<2x32xf32>
+  %m = kernel.reduce_max %d {dims = array<i64: 1>} : (tensor<2x32xf32>) -> tensor<2x1xf32>
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %c = kernel.compare %m, %zero {predicate = "lt"} : (tensor<2x1xf32>, tensor<1x1xf32>) -> tensor<2x1xf32>
+  %n = kernel.reduce_sum %c {dims = array<i64: 0>} : (tensor<2x1xf32>) -> tensor<1x1xf32>
+  %r = kernel.reshape %n : (tensor<1x1xf32>) -> tensor<1xf32>
+  %s = kernel.select %r, %x, %y : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  func.return %s : tensor<1xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not proved}}
+func.func @g(%w: tensor<2x64xf32>, %x: tensor<1xf32>, %y: tensor<1xf32>) -> tensor<1xf32> {
+  %a = kernel.slice %w {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x64xf32>) -> tensor<2x32xf32>
+  %b = kernel.slice %w {offsets = array<i64: 0, 32>, sizes = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x64xf32>) -> tensor<2x32xf32>
+  %d = kernel.sub %a, %b : (tensor<2x32xf32>, tensor<2x32xf32>) -> tensor<2x32xf32>
+  %m = kernel.reduce_max %d {dims = array<i64: 1>} : (tensor<2x32xf32>) -> tensor<2x1xf32>
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %c = kernel.compare %m, %zero {predicate = "lt"} : (tensor<2x1xf32>, tensor<1x1xf32>) -> tensor<2x1xf32>
+  %n = kernel.reduce_sum %c {dims = array<i64: 0>} : (tensor<2x1xf32>) -> tensor<1x1xf32>
+  %r = kernel.reshape %n : (tensor<1x1xf32>) -> tensor<1xf32>
+  %e = kernel.sub %x, %y : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %t = kernel.mul %r, %e : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %s = kernel.add %y, %t : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  func.return %s : tensor<1xf32>
+}

@@ -26,7 +26,7 @@ from mirage_mlir.equivalence.symbolic.symbolic import (
     together,
 )
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Undecided
+from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Undecided, bound_of
 
 Cases = tuple[tuple[Guard | bool, bool], ...]
 """Conditions of which exactly one holds, and what a comparison is there."""
@@ -172,7 +172,8 @@ def _is_mask(forms: Forms, a: Form) -> bool:
     for monomial, coefficient in (each[0] for each in (a, opposite) if len(each) == 1):
         names = [forms.atoms[f.atom].name for f in monomial.factors if f.exponent == 1]
         if coefficient == 1 and names in ([ABOVE_ZERO], [IS_ZERO]) and len(monomial.factors) == 1:
-            return not monomial.guards
+            # A sum of conditions counts them.
+            return not (monomial.guards or bound_of(monomial))
     return False
 
 
