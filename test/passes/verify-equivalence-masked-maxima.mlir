@@ -369,3 +369,23 @@ func.func @g(%x: tensor<4x16xf32>, %m: tensor<4x16xf32>, %v: tensor<16x8xf32>) -
   %v34 = kernel.div %v24, %v33 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
   func.return %v34 : tensor<4x8xf32>
 }
+
+// -----
+
+// The maximum, which may be -inf, is multiplied by what is no known number: the product is not 0.
+func.func @f(%x: tensor<4x8xf32>, %m: tensor<4x8xf32>, %y: tensor<4x1xf32>) -> tensor<4x8xf32> {
+  %low = kernel.constant {value = 0xFF800000 : f32} : tensor<1x1xf32>
+  %s = kernel.select %m, %low, %x : (tensor<4x8xf32>, tensor<1x1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %p = kernel.softmax %s {dim = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %p : tensor<4x8xf32>
+}
+// expected-error @+1 {{@g is not @f}}
+func.func @g(%x: tensor<4x8xf32>, %m: tensor<4x8xf32>, %y: tensor<4x1xf32>) -> tensor<4x8xf32> {
+  %low = kernel.constant {value = 0xFF800000 : f32} : tensor<1x1xf32>
+  %s = kernel.select %m, %low, %x : (tensor<4x8xf32>, tensor<1x1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %p = kernel.softmax %s {dim = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t = kernel.reduce_max %s {dims = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %u = kernel.mul %t, %y : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  %o = kernel.add %p, %u : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  func.return %o : tensor<4x8xf32>
+}

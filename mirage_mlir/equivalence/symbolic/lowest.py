@@ -99,7 +99,7 @@ class Forms(Maxima):
 
     def add(self, a: Form, b: Form, sign: int = 1) -> Form:
         if sign < 0 and self.is_lowest(b):
-            return self.add(a, self._required(b, "-inf is subtracted"), sign)
+            return self.add(a, self._as_number(b, "-inf is subtracted"), sign)
         if self.lowest in (a, b):
             return self.lowest
         if not (self._is_masked(a) and self._is_masked(b)):
@@ -120,7 +120,7 @@ class Forms(Maxima):
                 self._kept[found] = self._kept[a]
             return found
         if factor <= 0:
-            number = self._required(a, "-inf is multiplied by what may not be positive")
+            number = self._as_number(a, "-inf is multiplied by what may not be positive")
             return super().scale(number, factor)
         number, without = self._parts(a)
         return a if number is None else self._masked(super().scale(number, factor), without)
@@ -128,8 +128,10 @@ class Forms(Maxima):
     def mul(self, a: Form, b: Form) -> Form:
         if self.is_lowest(a) or self.is_lowest(b):
             a, b = (b, a) if self.is_lowest(b) else (a, b)
-            value = self.value_of(b)
-            return self.scale(a, 0 if value is None else value)
+            if (value := self.value_of(b)) is not None:
+                return self.scale(a, value)
+            number = self._as_number(a, "-inf is multiplied by what may not be positive")
+            return super().mul(number, b)
         return super().mul(a, b)
 
     def insert(self, a: Form, values: Values) -> Form:
@@ -251,7 +253,7 @@ class Forms(Maxima):
         )
         return number if self._but(without) == kept else None
 
-    def _required(self, a: Form, otherwise: str) -> Form:
+    def _as_number(self, a: Form, otherwise: str) -> Form:
         """
         A value with a maximum as a number, where the reference has none if all of that is masked.
 
