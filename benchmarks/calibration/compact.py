@@ -1,7 +1,7 @@
 """`run.py --compact FILE`: the kernels of a calibration run, as `timed.json` keeps them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from calibration.sample import graphs
 from calibration.timed import Kernel, Timed, modelled, outline, ranks_of
 from kernels.case import Case
 
+from mirage_mlir.search.cost_model.block_graph import BlockGraph
 from mirage_mlir.targets.target import target_named
 
 if TYPE_CHECKING:
@@ -24,10 +25,15 @@ TIMED = Path(__file__).parent / "timed.json"
 def compacted(case: Case, rows: Sequence["Row"], target: str) -> Timed | None:
     """The kernels of a program that were timed and that a search of now still makes."""
     timed = {row.digest: row.measured for row in rows if row.measured and not row.spill_bytes}
+    found = graphs(case.text(), target, keeping(rows))
+    return kept(case, ((graph, timed.pop(one.digest, None)) for one, graph in found), target)
+
+
+def kept(case: Case, timed: Iterable[tuple[BlockGraph, float | None]], target: str) -> Timed | None:
+    """The graphs that have a time, in microseconds; None where these are few."""
     outlines: list[str] = []
     kernels: list[Kernel] = []
-    for sample, graph in graphs(case.text(), target, keeping(rows)):
-        measured = timed.pop(sample.digest, None)
+    for graph, measured in timed:
         if measured is None:
             continue
         if (text := outline(graph)) not in outlines:
@@ -45,17 +51,21 @@ def compacted(case: Case, rows: Sequence["Row"], target: str) -> Timed | None:
         return None
     kernels.sort(key=lambda kernel: kernel["microseconds"])
     found: Timed = {"rank": 0.0, "regret": 0.0, "outlines": outlines, "kernels": kernels}
-    rank, regret = ranks_of(modelled(case, found, target_named(target)))
-    return {**found, "rank": round(rank, 3), "regret": round(regret, 3)}
+    return scored(case, found, target)
 
 
-def write(programs: Mapping[str, Timed]) -> None:
-    """Write `timed.json`, a line for each kernel."""
-    TIMED.write_text("\n".join(lines(programs)) + "\n")
+def scored(case: Case, timed: Timed, target: str) -> Timed:
+    """With how the model of now ranks them."""
+    rank, regret = ranks_of(modelled(case, timed, target_named(target)))
+    return {**timed, "rank": round(rank, 3), "regret": round(regret, 3)}
 
 
-def lines(programs: Mapping[str, Timed]) -> Iterator[str]:
-    """A line for each kernel."""
+def write(programs: Mapping[str, Timed], path: Path = TIMED) -> None:
+    """Write `timed.json`, or a file like it, a line for each kernel."""
+    path.write_text("\n".join(_lines(programs)) + "\n")
+
+
+def _lines(programs: Mapping[str, Timed]) -> Iterator[str]:
     yield "{"
     for number, (name, timed) in enumerate(programs.items(), start=1):
         yield f" {json.dumps(name)}: {{"

@@ -123,7 +123,8 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
         kinds.append(InputKind("inputs as small as the program bears", smallest=True))
     if exponentials:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
-        selects = selects_lowest(reference) and any(map(two_sides, arguments))
+        selects = any(map(selects_lowest, reference.body.block.ops))
+        selects = selects and any(map(two_sides, arguments))
         if selects or any(map(is_mask, arguments)):
             kinds += [InputKind(f"masks of -inf {each.value}", masked=each) for each in Masked]
     if any(mnemonic(op) in MEANS for op in reference.body.block.ops):
@@ -191,7 +192,7 @@ class DrawnFloats:
         self._scale = contraction(argument) ** -0.5
         self._activation = is_activation(argument, constant)
         self._gain = is_gain(argument)
-        # Masks that are added are 0 over one half, -inf over the other one.
+        # Where masks do not hold, and where they do.
         self._sides = (0.0, -np.inf) if is_mask(argument) else two_sides(argument)
         self._hot = hot_channels
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue, Use
 
 from mirage_mlir.interpreters.operators import is_lowest, mnemonic, number, text
+from mirage_mlir.operators.structured import Effect, with_effect
 
-MOVED = frozenset({"broadcast", "cast", "reshape", "slice", "transpose"})
-"""Operators whose results are elements of their operand."""
+MOVED = with_effect(Effect.MOVES) | {"cast"}
+"""Operators whose results are elements of their operands."""
 
 
 def is_mask(argument: SSAValue) -> bool:
@@ -31,17 +32,18 @@ def _leads_to_softmax(op: Operation) -> bool:
     )
 
 
-def selects_lowest(function: FuncOp) -> bool:
-    """Whether a selection of a program has -inf on one side."""
-    return any(
-        mnemonic(op) == "select" and any(_is_lowest(side) for side in op.operands[1:])
-        for op in function.body.block.ops
-    )
+def selects_lowest(op: Operation) -> bool:
+    """Whether an operator is a selection with -inf on one side."""
+    return mnemonic(op) == "select" and any(map(_is_lowest, op.operands[1:]))
 
 
 def _is_lowest(value: SSAValue) -> bool:
     op = value.owner
-    return isinstance(op, Operation) and mnemonic(op) == "constant" and is_lowest(op)
+    if not isinstance(op, Operation):
+        return False
+    if mnemonic(op) == "broadcast":
+        return _is_lowest(op.operands[0])
+    return mnemonic(op) == "constant" and is_lowest(op)
 
 
 def two_sides(argument: SSAValue) -> tuple[float, float] | None:

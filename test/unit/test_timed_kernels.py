@@ -28,17 +28,17 @@ ROUNDING = 0.001
 """Of the numbers in the file."""
 
 
-def now(name: str, target: Target = H200) -> tuple[float, float]:
+def now(name: str, timed: Timed, target: Target = H200) -> tuple[float, float]:
     """Rank correlation and regret of a program's kernels."""
-    return ranks_of(modelled(CASES[name], PROGRAMS[name], target))
+    pairs = modelled(CASES[name], timed, target)
+    assert len(pairs) == len(timed["kernels"]), "a search finds all of them again"
+    return ranks_of(pairs)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ranks(name: str) -> None:
     timed = PROGRAMS[name]
-    pairs = modelled(CASES[name], timed, H200)
-    assert len(pairs) == len(timed["kernels"]), "a search finds all of them again"
-    rank, regret = ranks_of(pairs)
+    rank, regret = now(name, timed)
     assert rank >= timed["rank"] - ROUNDING, f"rank correlation {rank:.3f}"
     assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
 
@@ -46,9 +46,7 @@ def test_ranks(name: str) -> None:
 @pytest.mark.parametrize("name", AT_FIRST)
 def test_first(name: str) -> None:
     timed = AT_FIRST[name]
-    pairs = modelled(CASES[name], timed, H200)
-    assert len(pairs) == len(timed["kernels"]), "a search finds all of them again"
-    _, regret = ranks_of(pairs)
+    _, regret = now(name, timed)
     assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
 
 
@@ -78,6 +76,6 @@ def test_most_are_ranked_well() -> None:
     ],
 )
 def test_a_wrong_constant_is_seen(name: str, wrong: dict[str, Any]) -> None:
-    rank, regret = now(name, replace(H200, **wrong))
     timed = PROGRAMS[name]
+    rank, regret = now(name, timed, replace(H200, **wrong))
     assert rank < timed["rank"] - ROUNDING or regret > timed["regret"] + ROUNDING

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from mirage_mlir.equivalence.definedness import NUMBERS
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.equality import Equality
@@ -159,10 +160,6 @@ class _Functions:
         return pairs[:MOST_TRIED]
 
 
-REAL = frozenset({"exp", "matmul", "reduce_mean", "reduce_sum", "softmax"})
-"""Operators that make no -inf of it: they have no normal form where they would."""
-
-
 def _may_be_lowest(value: SSAValue) -> bool:
     """Whether elements of a value may be -inf: an argument in its place is a real number."""
     pending, seen = [value], set[SSAValue]()
@@ -178,7 +175,7 @@ def _may_be_lowest(value: SSAValue) -> bool:
             inner = [each for each in op.walk() if mnemonic(each) == "constant"]
             if any(is_lowest(each) for each in inner):
                 return True
-        if mnemonic(op) not in REAL:
+        if mnemonic(op) not in NUMBERS:
             pending += op.operands
     return False
 

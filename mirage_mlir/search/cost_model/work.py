@@ -134,25 +134,20 @@ class WorkCount:
                 self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         elif edge.kind is not Kind.CONSTANT:
             each = element_work(self.tiling.algebra, edge) + self._read_work(edge)
-            made = elements * each * self._rows_of_warps(value)
-            work.scalar = work.scalar + made
-            if self._waits_for_groups(value):
-                work.behind = work.behind + np.where(self.resources.grouped, made, 0.0)
+            source = source_of(self.tiling, self.resources.edges, value)
+            if source is not None:
+                elements = elements * self._in_fragments(source)
+            work.scalar = work.scalar + elements * each
+            if source is not None and self.tiling.in_loop(value) and not self.resources.chains:
+                # A loop that computes with a matmul's result before it adds that up.
+                behind = np.where(self.resources.grouped, elements * each, 0.0)
+                work.behind = work.behind + behind
 
-    def _waits_for_groups(self, value: int) -> bool:
-        """Whether a loop computes a value of a matmul's result before it adds that up."""
-        if self.resources.chains or not self.tiling.in_loop(value):
-            return False
-        return source_of(self.tiling, self.resources.edges, value) is not None
-
-    def _rows_of_warps(self, value: int) -> Array | float:
+    def _in_fragments(self, source: int) -> Array:
         """
-        How many times the elements of a value warps compute that have it from a matmul: whole
-        fragments, and the busiest warp has as many as any other.
+        How many elements warps compute for one of a matmul's result: they have whole fragments, and
+        each as many as the busiest one.
         """
-        source = source_of(self.tiling, self.resources.edges, value)
-        if source is None:
-            return 1.0
         edge, warps = self.resources.edges[source], self.resources.matmuls[source]
         assert edge.axis is not None
         depth = np.ceil(self.tiling.mesh.tiles[edge.axis] / DEPTH) * DEPTH
