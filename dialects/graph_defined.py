@@ -23,6 +23,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 from mirage_mlir.dialects.bases import verify_static
 from mirage_mlir.dialects.common import I64ArrayConstr, i64_array
 from mirage_mlir.dialects.kernel_bases import TensorConstr
+from mirage_mlir.dialects.loop_bounds import LoopBounds, LoopBoundsAttr
 from mirage_mlir.dialects.schedule import (
     BlockMemory,
     MemoryAttr,
@@ -39,9 +40,9 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     One kernel: the threadblock graph in `body`, run by each block of a grid.
 
     `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
-    first; `cluster` the blocks along each axis that may see each other's shared memory. `schedule`,
-    `memory` and `overlap` are decisions of the passes of the lowering. The block arguments are the
-    inputs; `threadblock.store` number i writes result i.
+    first; `cluster` the blocks along each axis that may see each other's shared memory. `bounds`,
+    `schedule`, `memory` and `overlap` are decisions of the passes of the lowering. The block
+    arguments are the inputs; `threadblock.store` number i writes result i.
 
     Where a grid axis of G blocks and loops with F iterations in all cut the same dimension of a
     tensor, block b has tile number b * F + i in iteration i: tiles that follow each other (block
@@ -61,6 +62,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     cluster = opt_prop_def(I64ArrayConstr)
     loop = opt_prop_def(I64ArrayConstr)
     cyclic = opt_prop_def(UnitAttr)
+    bounds_attr = opt_prop_def(LoopBoundsAttr, prop_name="bounds")
     schedule_attr = opt_prop_def(ScheduleAttr, prop_name="schedule")
     memory_attr = opt_prop_def(MemoryAttr, prop_name="memory")
     overlap_attr = opt_prop_def(OverlapAttr, prop_name="overlap")
@@ -70,7 +72,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
     assembly_format = (
         "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
-        "(`cyclic` $cyclic^)? (`schedule` $schedule^)? (`memory` $memory^)? (`overlap` $overlap^)? "
+        "(`cyclic` $cyclic^)? (`bounds` $bounds^)? (`schedule` $schedule^)? (`memory` $memory^)? "
+        "(`overlap` $overlap^)? "
         "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
     )
 
@@ -115,6 +118,15 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     def is_cyclic(self) -> bool:
         """Whether blocks take turns with the tiles of a dimension that loops cut, too."""
         return self.cyclic is not None
+
+    @property
+    def bounds(self) -> LoopBounds | None:
+        """Which iterations each block runs; None for all."""
+        return None if self.bounds_attr is None else self.bounds_attr.bounds
+
+    @bounds.setter
+    def bounds(self, bounds: LoopBounds) -> None:
+        self.bounds_attr = LoopBoundsAttr.of(bounds)
 
     @property
     def schedule(self) -> Schedule:

@@ -19,7 +19,7 @@ from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import verify_buffer, verify_layout, verify_room
 from mirage_mlir.dialects.overlap_rules import verify_overlap
 from mirage_mlir.dialects.schedule_rules import verify_schedule
-from mirage_mlir.dialects.threadblock import AccumulateOp, LoadOp, Stage, StoreOp, stages
+from mirage_mlir.dialects.threadblock import AccumulateOp, IotaOp, LoadOp, Stage, StoreOp, stages
 from mirage_mlir.shapes.shapes import Shape, ShapeError, broadcast_to
 from mirage_mlir.shapes.tile_extents import (
     REPLICATED,
@@ -147,6 +147,8 @@ class _Walk:
         verify_buffer(op)
         if isinstance(op, LoadOp):
             self.known[op.result] = self._load(op)
+        elif isinstance(op, IotaOp):
+            self.known[op.result] = self._tiles(op, op.whole)
         elif isinstance(op, AccumulateOp):
             self.known[op.result] = self._accumulate(op)
         elif isinstance(op, StoreOp):
@@ -183,7 +185,12 @@ class _Walk:
                 op, f"loads {source.element_type} elements into a tile of {tile.element_type}"
             )
         verify_room(op, tuple(tile.get_shape()))
-        extents = self._cut(op, source.get_shape(), tile.get_shape(), self.graph.loop_sizes)
+        return self._tiles(op, source.get_shape())
+
+    def _tiles(self, op: LoadOp | IotaOp, shape: Shape) -> Knowledge:
+        """What is known of the tiles of a tensor of `shape`."""
+        tile = threadblock.shape_of(op.result)
+        extents = self._cut(op, shape, tile, self.graph.loop_sizes)
         loop_map = op.loop_map.get_values()
         self.used_loops.update(n for n, dim in enumerate(loop_map) if dim != REPLICATED)
         variation = (
@@ -194,7 +201,7 @@ class _Walk:
 
     def _cut(
         self,
-        op: LoadOp | StoreOp,
+        op: LoadOp | IotaOp | StoreOp,
         shape: Shape,
         tile: Shape,
         loop: Sequence[int],

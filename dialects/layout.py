@@ -29,7 +29,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from mirage_mlir.diagnostics import invalid
-from mirage_mlir.dialects.layout_attributes import GlobalAttr, RegistersAttr, SharedAttr
+from mirage_mlir.dialects.layout_attributes import (
+    GlobalAttr,
+    IndicesAttr,
+    RegistersAttr,
+    SharedAttr,
+)
 from mirage_mlir.dialects.schedule import SharedBuffer, SharedBufferAttr
 from mirage_mlir.layouts.layout import as_matrix
 
@@ -39,7 +44,9 @@ LAYOUT = "layout"
 BUFFER = "buffer"
 """Name of the attribute on operations whose tile is in shared memory."""
 
-Layout = RegistersAttr | SharedAttr | GlobalAttr
+Layout = RegistersAttr | SharedAttr | GlobalAttr | IndicesAttr
+
+LAYOUTS = (RegistersAttr, SharedAttr, GlobalAttr, IndicesAttr)
 
 
 def layout_of(value: SSAValue) -> Layout | None:
@@ -47,7 +54,7 @@ def layout_of(value: SSAValue) -> Layout | None:
     if not isinstance(owner := value.owner, Operation):
         return None
     layout = owner.attributes.get(LAYOUT)
-    return layout if isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr) else None
+    return layout if isinstance(layout, LAYOUTS) else None
 
 
 def set_layout(op: Operation, layout: Layout) -> None:
@@ -59,8 +66,8 @@ def set_layout(op: Operation, layout: Layout) -> None:
 def verify_layout(op: Operation) -> None:
     """Raises `InvalidOperation` where `op` has something else as its layout."""
     layout = op.attributes.get(LAYOUT)
-    if layout is not None and not isinstance(layout, RegistersAttr | SharedAttr | GlobalAttr):
-        kinds = ", ".join(f"#{kind.name}" for kind in (RegistersAttr, SharedAttr, GlobalAttr))
+    if layout is not None and not isinstance(layout, LAYOUTS):
+        kinds = ", ".join(f"#{kind.name}" for kind in LAYOUTS)
         raise invalid(op, f"has a layout that is none of {kinds}")
 
 

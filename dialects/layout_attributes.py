@@ -292,3 +292,14 @@ class GlobalAttr(ParametrizedAttribute):
     """
 
     name = "threadblock.global"
+
+
+@irdl_attr_definition
+class IndicesAttr(ParametrizedAttribute):
+    """
+    A tile of indices, each of which is computed by whoever needs it.
+
+        #threadblock.indices
+    """
+
+    name = "threadblock.indices"

@@ -49,6 +49,8 @@ class Schedule(Facts):
     stagger: int = 0
     """Iterations by which a block's loop begins later than that of its neighbour, and wraps around;
     0 where all begin with the first."""
+    longest_first: bool = False
+    """Blocks start in the order of the iterations that `bounds` gives them, the most first."""
     shifted_axes: tuple[int, ...] = ()
     """Axes of the grid along which the last tile starts early enough to end with its tensor, and
     stores only what the tile before it has not."""

@@ -17,6 +17,7 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
     first, width = graph.grid_sizes[0], graph.schedule.raster_width
     if width and (width < 0 or first % width):
         raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
+    _verify_bounds(graph)
     if graph.schedule.stagger:
         _verify_stagger(graph)
     if graph.schedule.shifted_axes:
@@ -25,6 +26,22 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
     places = graph.memory.results
     if places and len(places) != len(graph.outputs):
         raise invalid(graph, f"has places for {len(places)} results, but {len(graph.outputs)}")
+
+
+def _verify_bounds(graph: GraphDefinedOp) -> None:
+    """Bounds are of a single loop, whose blocks need not run the same iterations."""
+    bounds, loops = graph.bounds, graph.loop_sizes
+    if bounds is None:
+        if graph.schedule.longest_first:
+            raise invalid(graph, "is to start blocks with long loops first, and has no bounds")
+        return
+    if len(loops) != 1:
+        raise invalid(graph, f"has bounds, and {len(loops)} loops: they are of a single one")
+    if not 0 <= bounds.axis < len(graph.grid_sizes):
+        axes = len(graph.grid_sizes)
+        raise invalid(graph, f"has bounds by grid axis {bounds.axis} of a grid of {axes} axes")
+    if prod(graph.cluster_sizes) > 1:
+        raise invalid(graph, "has bounds, and clusters, whose blocks run the same iterations")
 
 
 def _verify_stagger(graph: GraphDefinedOp) -> None:

@@ -52,10 +52,12 @@ from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.layout import (
     ConvertLayoutOp,
     GlobalAttr,
+    IndicesAttr,
     RegistersAttr,
     SharedAttr,
     verify_batched,
 )
+from mirage_mlir.dialects.loop_bounds import LoopBoundsAttr
 from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.schedule import MemoryAttr, OverlapAttr, ScheduleAttr, SharedBufferAttr
@@ -102,6 +104,7 @@ from mirage_mlir.dialects.threadblock_elementwise import (
     SubOp,
     TanhOp,
 )
+from mirage_mlir.dialects.threadblock_indices import IotaOp
 from mirage_mlir.shapes.shapes import format_shape
 from mirage_mlir.shapes.tile_extents import REPLICATED
 
@@ -318,7 +321,7 @@ class Stage(Enum):
 
 def _stage(op: Operation, stages: dict[SSAValue, Stage]) -> Stage:
     """The stage of `op` from those of its operands; raises where these are never there together."""
-    if isinstance(op, LoadOp):
+    if isinstance(op, LoadOp | IotaOp):
         cut = any(dim != REPLICATED for dim in op.loop_map.get_values())
         return Stage.LOOP if cut else Stage.INVARIANT
     if isinstance(op, AccumulateOp):
@@ -343,7 +346,7 @@ def stages(graph: GraphDefinedOp) -> dict[SSAValue, Stage]:
     return found
 
 
-GRAPH_OPS = [LoadOp, StoreOp, AccumulateOp]
+GRAPH_OPS = [LoadOp, IotaOp, StoreOp, AccumulateOp]
 BINARY_OPS = [AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, CompareOp]
 TERNARY_OPS = [SelectOp]
 FUNCTION_OPS = [ExpOp, LogOp, SquareOp, SqrtOp, RsqrtOp, SigmoidOp, SiluOp, ReluOp, TanhOp]
@@ -372,7 +375,7 @@ Threadblock = Dialect(
         *(*SCHEDULE_OPS, StorePartialSumOp),
     ],
     [
-        *(TileType, RegistersAttr, SharedAttr, GlobalAttr),
-        *(ScheduleAttr, MemoryAttr, OverlapAttr, SharedBufferAttr),
+        *(TileType, RegistersAttr, SharedAttr, GlobalAttr, IndicesAttr),
+        *(ScheduleAttr, MemoryAttr, OverlapAttr, SharedBufferAttr, LoopBoundsAttr),
     ],
 )

@@ -29,6 +29,7 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr
+from mirage_mlir.dialects.threadblock_indices import IotaOp
 from mirage_mlir.shapes.tile_extents import REPLICATED
 
 TENSOR_COPY = "tensor"
@@ -203,6 +204,6 @@ def verify_eviction_priority(op: LoadOp | StoreOp, priority: StringAttr) -> None
         raise invalid(op, f'has eviction_priority "{priority.data}", which is none of {known}')
 
 
-def is_cut_twice(op: LoadOp | StoreOp) -> bool:
+def is_cut_twice(op: LoadOp | IotaOp | StoreOp) -> bool:
     """Whether a grid axis and a loop cut the same dimension of the tensor."""
     return bool({*op.grid_map.get_values()} & {*op.loop_map.get_values()} - {REPLICATED})

@@ -26,6 +26,8 @@ PASSES: Mapping[str, str] = {
     "partition-program": "mirage_mlir.passes.partition_program:PartitionProgramPass",
     "superoptimize": "mirage_mlir.passes.superoptimize:SuperoptimizePass",
     "verify-equivalence": "mirage_mlir.passes.verify_equivalence:VerifyEquivalencePass",
+    "compute-indices": "mirage_mlir.passes.compute_indices:ComputeIndicesPass",
+    "bound-loops": "mirage_mlir.passes.bound_loops:BoundLoopsPass",
     "sink-reductions": "mirage_mlir.passes.sink_reductions:SinkReductionsPass",
     "fuse-thread-graphs": "mirage_mlir.passes.fuse_thread_graphs:FuseThreadGraphsPass",
     "split-cross-block-sums": ("mirage_mlir.passes.split_cross_block_sums:SplitCrossBlockSumsPass"),

@@ -13,6 +13,7 @@ from mirage_mlir.passes.graph_pass import TargetPass
 PACKING, PIPELINING = "pack-constants", "software-pipeline"
 
 LOWERING = (
+    *("compute-indices", "bound-loops"),
     *("sink-reductions", "fuse-thread-graphs", "split-cross-block-sums", "select-mma"),
     *("select-copies", "assign-layouts", "fuse-horizontally", "software-pipeline"),
     *("plan-memory", PACKING, "overlap-launches", "lower-to-nvvm"),

@@ -41,7 +41,8 @@ MAX_RESIDENT_FRAGMENTS = 8
 queries of 128 elements."""
 
 LOWERED = (
-    *(threadblock.LoadOp, threadblock.StoreOp, threadblock.MatmulOp, threadblock.AccumulateOp),
+    *(threadblock.LoadOp, threadblock.IotaOp, threadblock.StoreOp),
+    *(threadblock.MatmulOp, threadblock.AccumulateOp),
     *(threadblock.ReduceSumOp, threadblock.ReduceMaxOp, threadblock.TransposeOp),
     *(threadblock.ConcatOp, thread.GraphOp, StorePartialSumOp),
 )

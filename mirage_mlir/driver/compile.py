@@ -33,6 +33,7 @@ from mirage_mlir.passes.fuse_horizontally import FuseHorizontallyPass
 from mirage_mlir.passes.fuse_thread_graphs import FuseThreadGraphsPass
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.sink_reductions import SinkReductionsPass
 from mirage_mlir.runtime.artifact import TargetCode, TensorSpec
 from mirage_mlir.targets.target import target_named
 
@@ -146,7 +147,7 @@ def _compiled(
     launched_by: tuple[LaunchPlace, ...] = ()
     function = function_named(module, name)
     check(function)
-    lowered = alone(function)
+    lowered = unfused = alone(function)
     graphs: list[kernel.GraphDefinedOp] = []
     with _collector_paused():
         with seconds.phase("lower"):
@@ -157,9 +158,11 @@ def _compiled(
                     persistent = any(graph.schedule.persistent_blocks for graph in graphs)
                     scheduled = tuple(map(resources_of_kernel, graphs))
                     launched_by = _places_of(graphs, lowered)
+                if isinstance(each, SinkReductionsPass):
+                    unfused = lowered.clone()
                 each.apply(compiler_context(), lowered)
                 if isinstance(each, FuseThreadGraphsPass):
-                    check_fusion(function, function_named(lowered, name))
+                    check_fusion(function_named(unfused, name), function_named(lowered, name))
         kernels = next(op for op in lowered.body.block.ops if isinstance(op, gpu.ModuleOp))
         # MLIR verifies what it is given here: doing so before would take as long as all passes.
         with seconds.phase("PTX"):

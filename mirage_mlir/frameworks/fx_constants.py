@@ -21,6 +21,13 @@ _PASSING = (
 )
 """Operators that pass the elements of their operand on."""
 
+_INDEX_FORMULAS = (
+    *("arange", "full", "scalar_tensor", "add", "sub", "rsub", "mul", "neg", "abs"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "where"),
+    *("logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_not"),
+)
+"""Operators of masks that say which rows see which columns."""
+
 _WEIGHING = ("_softmax", "amax", "logsumexp")
 """Operators on which an element of -inf has no influence."""
 
@@ -29,8 +36,8 @@ def constants_of(graph: Any) -> dict[Any, Any]:
     """
     Tensors that are the same in each call, by the nodes that make them for the rest of `graph`.
 
-    A mask, a bias or a rotary table that is made of indices is one. Left out are integers, single
-    numbers, tensors all of whose elements are one number, and results of the program.
+    A bias or a rotary table that is made of indices is one. Left out are integers, single numbers,
+    tensors all of whose elements are one number, conditions on indices, and results of the program.
     """
     (output,) = (node for node in graph.nodes if node.op == "output")
     results = {*output.all_input_nodes}
@@ -48,8 +55,9 @@ def constants_of(graph: Any) -> dict[Any, Any]:
         if node not in inner
         and node not in results
         and _is_worth(made[node])
-        # Of a mask as a formula of indices more is known, which -inf needs.
+        # Of a mask as a formula of indices more is known, which -inf needs, and short loops.
         and not any(map(_masks_by_lowest, node.users))
+        and not _is_index_mask(node)
     }
 
 
@@ -58,13 +66,12 @@ def add_masks(graph: Any) -> None:
     Make masks that keep scores from a softmax or a maximum sums, in place.
 
     `where(c, x, -inf)` becomes `x + where(c, 0, -inf)` where c is made from no input: a sum is part
-    of a kernel of attention. So becomes the mask of causal attention.
+    of a kernel of attention. Masks that are formulas of indices stay: a kernel computes them, and
+    leaves out what they leave nothing of.
     """
     for node in list(graph.nodes):
         if node.target is aten.where.self:
             _add_mask(graph, node)
-        elif node.target is aten.scaled_dot_product_attention.default:
-            _add_causal_mask(graph, node)
     graph.lint()
 
 
@@ -72,6 +79,8 @@ def _add_mask(graph: Any, node: Any) -> None:
     condition, *branches = node.args
     low = [_is_lowest(each) for each in branches]
     if low[0] == low[1] or not _is_free(condition) or not _only_weighs(node):
+        return
+    if _is_of_indices(condition):
         return
     x = branches[low.index(False)]
     like = node.meta["val"]
@@ -86,23 +95,6 @@ def _add_mask(graph: Any, node: Any) -> None:
         total = _node(graph, node, aten.add.Tensor, x, bias)
     node.replace_all_uses_with(total)
     graph.erase_node(node)
-
-
-def _add_causal_mask(graph: Any, node: Any) -> None:
-    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-    given = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
-    if not given.get("is_causal") or given.get("attn_mask") is not None:
-        return
-    query, key = (given[name].meta["val"] for name in ("query", "key"))
-    sizes = [query.shape[-2], key.shape[-2]]
-    kind = {"dtype": query.dtype, "device": query.device}
-    with graph.inserting_before(node):
-        low = _node(graph, node, aten.full.default, sizes, float("-inf"), **kind)
-        bias = _node(graph, node, aten.triu.default, low, 1)
-    kept = {name: given.pop(name) for name in names if name in given}
-    kept.update(attn_mask=bias, is_causal=False)
-    kept.setdefault("dropout_p", 0.0)
-    node.args, node.kwargs = tuple(kept[name] for name in names), given
 
 
 def _node(graph: Any, like: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
@@ -128,6 +120,19 @@ def _is_free(node: Any) -> bool:
     seeded = torch.Tag.nondeterministic_seeded in node.target.tags
     alone = isinstance(node.meta.get("val"), torch.Tensor) and not seeded
     return alone and all(map(_is_free, node.all_input_nodes))
+
+
+def _is_of_indices(node: Any) -> bool:
+    """Whether a value is a formula of indices and numbers that kernels compute."""
+    name = node.target.overloadpacket.__name__
+    known = name in _INDEX_FORMULAS or name in _PASSING
+    return known and all(map(_is_of_indices, node.all_input_nodes))
+
+
+def _is_index_mask(node: Any) -> bool:
+    """Whether a value is a condition on indices, or one of two numbers by such a condition."""
+    condition = node.meta["val"].dtype == torch.bool or node.target is aten.where.self
+    return condition and _is_of_indices(node)
 
 
 def _is_worth(value: Any) -> bool:

@@ -84,6 +84,8 @@ class GraphRun(Generic[A]):
         self.sources: dict[SSAValue, Tensor[A]] = dict(zip(block.args, inputs, strict=True))
         self.stages = threadblock.stages(graph)
         self.loads: dict[Operation, TileCuts] = {}
+        self.cut: dict[Operation, Tensor[A]] = {}
+        """The tensor that each of `loads` cuts into tiles."""
         self.stores: list[tuple[threadblock.StoreOp, TileCuts]] = []
         self.operations: dict[Stage, list[Operation]] = {stage: [] for stage in Stage}
         for op in block.ops:
@@ -92,12 +94,16 @@ class GraphRun(Generic[A]):
             if not op.results:
                 continue
             self.operations[self.stages[op.results[0]]].append(op)
-            if isinstance(op, threadblock.LoadOp):
+            if isinstance(op, threadblock.LoadOp | threadblock.IotaOp):
                 self.loads[op] = load_cuts(graph, op)
+            if isinstance(op, threadblock.LoadOp):
+                self.cut[op] = self.sources[op.source]
+            elif isinstance(op, threadblock.IotaOp):
+                self.cut[op] = _indices(domain, op)
         self.batches = Batches(
             graph,
             self.stages,
-            [(self.sources[op.operands[0]].dims, cuts) for op, cuts in self.loads.items()],
+            [(self.cut[op].dims, cuts) for op, cuts in self.loads.items()],
             [
                 (shape_of(output), cuts)
                 for output, (_, cuts) in zip(graph.outputs, self.stores, strict=True)
@@ -252,7 +258,7 @@ class GraphRun(Generic[A]):
     def _step(self, op: Operation, values: Values[A], batch: Batch, steps: Sequence[int]) -> None:
         """Evaluate one operator that is not an accumulator."""
         if (cuts := self.loads.get(op)) is not None:
-            source = self.sources[op.operands[0]]
+            source = self.cut[op]
             # The tensor has the element type of the tile, and its values are rounded to it.
             results: list[Tile[A]] = [self.batches.load(self.domain, source, cuts, batch, steps)]
         else:
@@ -339,6 +345,16 @@ class GraphRun(Generic[A]):
         for value in values[1:]:
             result = self.tiles.combined(operation, result, value)
         return result
+
+
+def _indices(domain: TensorDomain[A], op: threadblock.IotaOp) -> Tensor[A]:
+    """The tensor of indices that an operator cuts into tiles."""
+    sizes = op.whole
+    total = domain.constant(Fraction(op.start.value.data), sizes)
+    for dim, stride in enumerate(op.strides.get_values()):
+        along = domain.scale(domain.iota(sizes, dim), Fraction(stride))
+        total = domain.pairwise(domain.numbers.add, total, along)
+    return total
 
 
 def _without(batch: Batch, axes: Sequence[int]) -> Batch:

@@ -113,7 +113,9 @@ class TileCuts:
 
 
 def _cuts(
-    graph: kernel.GraphDefinedOp, op: threadblock.LoadOp | threadblock.StoreOp, tile: SSAValue
+    graph: kernel.GraphDefinedOp,
+    op: threadblock.LoadOp | threadblock.IotaOp | threadblock.StoreOp,
+    tile: SSAValue,
 ) -> TileCuts:
     grid_map, loop_map = integers(op, "grid_map"), integers(op, "loop_map")
     dims: list[TileCut] = []
@@ -126,8 +128,10 @@ def _cuts(
     return TileCuts(tuple(dims))
 
 
-def load_cuts(graph: kernel.GraphDefinedOp, op: threadblock.LoadOp) -> TileCuts:
-    """How a load cuts its tensor."""
+def load_cuts(
+    graph: kernel.GraphDefinedOp, op: threadblock.LoadOp | threadblock.IotaOp
+) -> TileCuts:
+    """How a load, or a tile of indices, cuts its tensor."""
     return _cuts(graph, op, op.result)
 
 

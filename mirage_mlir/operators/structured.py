@@ -166,7 +166,6 @@ _ROWS = (
         over=Over.DIM,
         effect=Effect.MAKES,
         dependence=Dependence.SAME,
-        searched=False,
     ),
 )
 

@@ -21,12 +21,16 @@ LARGEST_ALIGNMENT = 1024
 """The alignment of tiles with the widest swizzle, in bytes: eight lines of it."""
 
 
-def tile_of(op: threadblock.LoadOp | threadblock.StoreOp) -> SSAValue:
-    """The result of a load, or the operand of a store."""
-    return op.result if isinstance(op, threadblock.LoadOp) else op.tile
+TileAccess = threadblock.LoadOp | threadblock.IotaOp | threadblock.StoreOp
+"""What cuts a tensor into tiles."""
 
 
-def cuts(op: threadblock.LoadOp | threadblock.StoreOp, dim: int) -> tuple[int | None, list[int]]:
+def tile_of(op: TileAccess) -> SSAValue:
+    """The result of a load or of indices, or the operand of a store."""
+    return op.tile if isinstance(op, threadblock.StoreOp) else op.result
+
+
+def cuts(op: TileAccess, dim: int) -> tuple[int | None, list[int]]:
     """The grid axis and the loops, outermost first, that cut a dim of a tensor."""
     grid = list(op.grid_map.get_values())
     loop = list(op.loop_map.get_values())

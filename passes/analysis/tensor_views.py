@@ -18,7 +18,8 @@ class TensorView:
     A tensor in device memory.
 
     Args:
-        root: the value that owns the memory: a function argument or a kernel's result.
+        root: the value that owns the memory: a function argument or a kernel's result; or indices,
+            whose elements are computed, and no memory.
         shape: sizes of the dims.
         strides: distance between neighbours along each dim, in elements; 0 where repeated.
         offset: of the first element, in elements.
@@ -115,7 +116,7 @@ def view_of(value: SSAValue) -> TensorView:
         return TensorView(value, shape, dense_strides(shape))
     owner = value.owner
     assert isinstance(owner, Operation)
-    if isinstance(owner, kernel.GraphDefinedOp):
+    if isinstance(owner, kernel.GraphDefinedOp | kernel.IotaOp):
         return TensorView(value, shape, dense_strides(shape))
     if owner.operands and (seen := through(owner, view_of(owner.operands[0]), shape)) is not None:
         return seen

@@ -10,6 +10,7 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, RegistersAttr, layout_of
+from mirage_mlir.dialects.loop_bounds import LoopBounds
 from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
@@ -364,3 +365,9 @@ def uses_wgmma(op: Operation) -> bool:
 def tensor_bytes(value: SSAValue) -> int:
     """Bytes of a whole tensor."""
     return prod(kernel.shape_of(value)) * byte_width(kernel.tensor_type(value).element_type)
+
+
+def lengths_of(graph: kernel.GraphDefinedOp, bounds: LoopBounds) -> list[int]:
+    """The iterations that each block along the axis of its loop's `bounds` runs."""
+    blocks, count = graph.grid_sizes[bounds.axis], prod(graph.loop_sizes)
+    return [len(bounds.iterations(block, count)) for block in range(blocks)]

@@ -30,6 +30,7 @@ from mirage_mlir.passes.analysis.buffers import (
 )
 from mirage_mlir.passes.analysis.tile_attributes import resident_slots
 from mirage_mlir.passes.codegen.addresses import shared_place
+from mirage_mlir.passes.codegen.computed_indices import computed_indices
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
@@ -57,6 +58,8 @@ def fetch(
     if (value, layout, shape) in ctx.fetched:
         return ctx.fetched[value, layout, shape]
     attribute = layout_of(value)
+    if isinstance(value.owner, threadblock.IotaOp):
+        return computed_indices(ctx, value.owner, layout, shape)
     if isinstance(attribute, RegistersAttr):
         slots_held = resident_slots(value, layout, shape)
         if slots_held is None:

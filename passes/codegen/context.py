@@ -19,13 +19,21 @@ from mirage_mlir.layouts.layout import (
     Position,
     RegisterLayout,
 )
-from mirage_mlir.passes.analysis.buffers import buffer_bytes, buffer_of, cuts, is_staged
+from mirage_mlir.passes.analysis.buffers import (
+    TileAccess,
+    buffer_bytes,
+    buffer_of,
+    cuts,
+    is_staged,
+)
 from mirage_mlir.passes.analysis.tensor_views import TensorView, stored_view, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
+from mirage_mlir.passes.codegen.loop_bounds import iterations_of_block
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
 from mirage_mlir.passes.codegen.stage_positions import StagePosition
 from mirage_mlir.passes.codegen.tile_origins import origin_of, shifted_dims
+from mirage_mlir.shapes.shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,16 @@ class KernelContext:
         self.tile, self.blocks = number, blocks
         self.before = self.emit.mul(number, prod(self.graph.loop_sizes))
 
+    @property
+    def first(self) -> Index:
+        """The first iteration of its loop that the block runs."""
+        return iterations_of_block(self.emit, self.graph, self.blocks)[0]
+
+    @property
+    def count(self) -> Index:
+        """How many iterations the block runs; they are numbered from 0 on."""
+        return iterations_of_block(self.emit, self.graph, self.blocks)[1]
+
     @cached_property
     def is_half(self) -> bool:
         """Whether all inputs are f16, so that approximations with an error below f16's suffice."""
@@ -164,11 +182,15 @@ class KernelContext:
     # --- which elements of a tile are in its tensor
 
     def load_extents(
-        self, op: threadblock.LoadOp, iterations: list[Index], *, first: bool = False
+        self,
+        op: threadblock.LoadOp | threadblock.IotaOp,
+        iterations: list[Index],
+        *,
+        first: bool = False,
     ) -> Extents:
         """Which elements of a loaded tile are valid; with `first`, in iteration 0 of each loop."""
         shape = threadblock.shape_of(op.result)
-        sizes = kernel.shape_of(op.source)
+        sizes = self.whole_shape(op)
         origin = origin_of(self, op, [0] * len(iterations) if first else iterations)
         shifted = shifted_dims(self.graph, op)
         extents: list[Extent | None] = []
@@ -196,7 +218,7 @@ class KernelContext:
         """
         op = value.owner
         match op:
-            case threadblock.LoadOp():
+            case threadblock.LoadOp() | threadblock.IotaOp():
                 return self.load_extents(op, self.iterations, first=first)
             case threadblock.AccumulateOp():
                 # An accumulator has the elements that are valid in any iteration.
@@ -263,7 +285,7 @@ class KernelContext:
             found = [extents[dim] for dim in dims]
             conditions += [emit.less(0, each.limit) for each in found if each and each.empty]
         if isinstance(op, Operation) and not isinstance(
-            op, threadblock.AccumulateOp | threadblock.LoadOp
+            op, threadblock.AccumulateOp | threadblock.LoadOp | threadblock.IotaOp
         ):
             conditions += [self.exists(operand) for operand in op.operands]
         return emit.all(conditions)
@@ -335,6 +357,10 @@ class KernelContext:
     def view(self, op: threadblock.LoadOp | threadblock.StoreOp) -> TensorView:
         """The tensor that a load reads, or a store writes."""
         return view_of(op.source) if isinstance(op, threadblock.LoadOp) else stored_view(op)
+
+    def whole_shape(self, op: TileAccess) -> Shape:
+        """The sizes of the tensor that an operation cuts into tiles."""
+        return op.whole if isinstance(op, threadblock.IotaOp) else self.view(op).shape
 
     def tile_pointer(
         self, op: threadblock.LoadOp | threadblock.StoreOp, iterations: list[Index]

@@ -5,7 +5,7 @@ from math import prod
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, nvvm
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, lengths_of
 from mirage_mlir.passes.codegen.emitter import Emitter, Index
 
 BLOCK_IDS = (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp)
@@ -37,6 +37,8 @@ def tile_grid(graph: kernel.GraphDefinedOp) -> list[int]:
     """The tiles along the axes of a launch: bands of a rasterized grid follow along the last."""
     first, *others = graph.grid_sizes
     width = graph.schedule.raster_width
+    if graph.schedule.longest_first:
+        return [*(graph.grid_sizes[axis] for axis in _order(graph)), 1, 1][:3]
     if not width:
         return [*graph.grid_sizes, 1, 1][:3]
     return [width, others[0], first // width * prod(others[1:])]
@@ -59,6 +61,8 @@ def require_persistable(graph: kernel.GraphDefinedOp) -> None:
         return
     if not graph.schedule.producer_warps:
         fail(graph, "has persistent_blocks, and no producer_warps that copy for the next tiles")
+    if graph.bounds is not None:
+        fail(graph, "has persistent_blocks, and bounds: tiles of different lengths follow no order")
     tiles = prod(graph.grid_sizes)
     if blocks % cluster or blocks > tiles:
         wanted = f"a multiple of {cluster}, the blocks of a cluster, up to the {tiles} of its grid"
@@ -68,8 +72,28 @@ def require_persistable(graph: kernel.GraphDefinedOp) -> None:
 def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
     """The block's index along each axis of `graph`'s grid, from its three indices in the launch."""
     others, width = graph.grid_sizes[1:], graph.schedule.raster_width
+    if graph.schedule.longest_first:
+        return _longest_first(emit, graph, ids)
     if not width:
         return ids[: len(graph.grid_sizes)]
     size = prod(others[1:])
     start = emit.mul(emit.div(ids[2], size), width)
     return [emit.add(start, ids[0]), ids[1], emit.rem(ids[2], size)][: len(graph.grid_sizes)]
+
+
+def _order(graph: kernel.GraphDefinedOp) -> list[int]:
+    """The grid's axes, that on which the length of loops depends behind the others."""
+    bounds = graph.bounds
+    assert bounds is not None, "checked by a verifier"
+    return sorted(range(len(graph.grid_sizes)), key=lambda axis: axis == bounds.axis)
+
+
+def _longest_first(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
+    """The place of a block where those with the longest loops start first."""
+    order, bounds = _order(graph), graph.bounds
+    assert bounds is not None
+    places = dict(zip(order, ids, strict=False))
+    lengths = lengths_of(graph, bounds)
+    if lengths[-1] > lengths[0]:
+        places[bounds.axis] = emit.sub(len(lengths) - 1, places[bounds.axis])
+    return [places[axis] for axis in range(len(order))]

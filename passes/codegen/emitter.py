@@ -209,6 +209,12 @@ class Emitter:
             return min(lhs, rhs)
         return self.pure(arith.MinSIOp, self.i32(lhs), self.i32(rhs))
 
+    def greatest(self, lhs: Index, rhs: Index) -> Index:
+        """The greater of two signed numbers."""
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return max(lhs, rhs)
+        return self.pure(arith.MaxSIOp, self.i32(lhs), self.i32(rhs))
+
     def less(self, lhs: Index, rhs: Index) -> Condition:
         """`lhs < rhs`, signed."""
         if isinstance(lhs, int) and isinstance(rhs, int):

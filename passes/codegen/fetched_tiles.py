@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -35,7 +34,7 @@ def fetch_tiles(ctx: KernelContext, op: FetchTilesOp, iteration: Index) -> None:
     """Start to load the tiles of a later iteration; without one, something small."""
     ahead, looped = op.ahead.value.data, not isinstance(iteration, int)
     later = ctx.emit.add(iteration, ahead)
-    exists = ctx.emit.less(later, prod(ctx.graph.loop_sizes))
+    exists = ctx.emit.less(later, ctx.count)
     for load in loads_of_tiles(op):
         if looped and fetched_tile(ctx, op, load.result).ahead != ahead - 1:
             fail(op, f"fetches a tile for ahead {ahead - 1}, which is not that of the prologue")
@@ -48,7 +47,7 @@ def store_fetched(ctx: KernelContext, op: StoreFetchedOp, iteration: Index) -> N
     """Store the tiles of a later iteration, if there is one, that were loaded before."""
     emit, ahead = ctx.emit, op.ahead.value.data
     later = emit.add(iteration, ahead)
-    with emit.when(emit.less(later, prod(ctx.graph.loop_sizes))):
+    with emit.when(emit.less(later, ctx.count)):
         for load in loads_of_tiles(op):
             fetched = fetched_tile(ctx, op, load.result)
             if fetched.ahead != ahead:

@@ -1,7 +1,6 @@
 """Loads by `cp.async` of all threads, and the tile that each iteration reads."""
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
@@ -33,8 +32,10 @@ def iterations_of(ctx: KernelContext, iteration: Index) -> list[Index]:
     """
     The index of each loop in the iteration with the given number; the last loop is fastest.
 
-    A staggered loop begins further along in each block, and wraps around.
+    A staggered loop begins further along in each block, and wraps around. One with bounds begins
+    with the first of its block.
     """
+    iteration = ctx.emit.add(ctx.first, iteration)
     sizes, step = ctx.graph.loop_sizes, ctx.graph.schedule.stagger
     if step:
         (size,) = sizes
@@ -69,7 +70,7 @@ def copy_ahead(ctx: KernelContext, op: IssueCopiesOp, iteration: Index) -> None:
         copy(ctx, loads, iteration, 0)
     else:
         later = emit.add(iteration, ahead)
-        with emit.when(emit.less(later, prod(ctx.graph.loop_sizes))):
+        with emit.when(emit.less(later, ctx.count)):
             copy(ctx, loads, later, ctx.stage.moved(emit, ahead).slot)
     emit.insert(nvvm.CpAsyncCommitGroupOp())
 
@@ -116,7 +117,9 @@ def iteration_of(op: IssueCopiesOp) -> int:
 
 def issue_copies(ctx: KernelContext, op: IssueCopiesOp) -> None:
     """Start copies of the prologue: of one iteration, into its buffers, or of invariant tiles."""
-    copy(ctx, loads_of_tiles(op), iteration_of(op), iteration_of(op))
+    iteration = iteration_of(op)
+    with ctx.emit.when(iteration == 0 or ctx.emit.less(iteration, ctx.count)):
+        copy(ctx, loads_of_tiles(op), iteration, iteration)
     if op.uncommitted is None:
         ctx.emit.insert(nvvm.CpAsyncCommitGroupOp())
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from math import prod
 from typing import TypeGuard
 
 from xdsl.ir import Operation, SSAValue
@@ -72,7 +71,6 @@ class Loop:
     def __init__(self, ctx: KernelContext, ops: Sequence[Operation]) -> None:
         self.ctx = ctx
         self.ops = ops
-        self.iterations = prod(ctx.graph.loop_sizes)
         self.sums = [op for op in ops if isinstance(op, threadblock.AccumulateOp)]
         ctx.iterations = iterations_of(ctx, 0)
         self.states = [op for op in self.sums if is_state(ctx, op)]
@@ -121,10 +119,10 @@ class Loop:
             values = body(0, values)
             self.is_first = False
         results = emit.loop(
-            self.iterations - peeled, values, lambda n, values: body(emit.add(n, peeled), values)
+            emit.sub(ctx.count, peeled), values, lambda n, values: body(emit.add(n, peeled), values)
         )
         ctx.iterations = iterations_of(ctx, 0)
-        results = self.take_stage(emit.add(ctx.before, self.iterations), results)
+        results = self.take_stage(emit.add(ctx.before, ctx.count), results)
         for op, values in self.split(results).items():
             ctx.registers[op.result] = values
         self.take_words(self.take_maxima(keys, results[len(carried) :]))

@@ -83,9 +83,13 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
             run_store(ctx, op)
         case _:
             # Copies are started ahead; a transpose is another view of the same memory; a matmul
-            # that is added to an accumulator is computed there.
+            # that is added to an accumulator is computed there, and indices where they are read.
             assert isinstance(
-                op, threadblock.LoadOp | threadblock.TransposeOp | threadblock.MatmulOp
+                op,
+                threadblock.LoadOp
+                | threadblock.IotaOp
+                | threadblock.TransposeOp
+                | threadblock.MatmulOp,
             )
 
 

@@ -7,7 +7,6 @@ consumer warp waits until the buffer is full; no barrier of the block is needed 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from math import prod
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Operation, SSAValue
@@ -83,7 +82,6 @@ class Producer:
         self.at_first, self.later = ops[:copies], ops[copies:]
         if not fills:
             fail(ctx.graph, "has producer warps, and no threadblock.fill_buffers for them")
-        self.iterations = prod(ctx.graph.loop_sizes)
         self.first_iterations = fills[0].iterations.value.data
         refills = [op.ahead.value.data for op in ops if isinstance(op, RefillBuffersOp)]
         self.ahead = min(refills, default=ctx.stages)
@@ -169,7 +167,7 @@ class Producer:
             return []
 
         if before < self.first_iterations:
-            emit.loop(self.first_iterations - before, [], body)
+            emit.loop(emit.sub(self.filled(self.first_iterations), before), [], body)
 
     def fill(self, op: FillBuffersOp) -> None:
         """Start the copies of the first iterations, into buffers that are new."""
@@ -179,7 +177,11 @@ class Producer:
             self.copy_iteration(loads, number, barrier)
             return []
 
-        self.ctx.emit.loop(count_at_start(op), [], body)
+        self.ctx.emit.loop(self.filled(count_at_start(op)), [], body)
+
+    def filled(self, count: int) -> Index:
+        """So many iterations, or as many as the block has."""
+        return self.ctx.emit.least(count, self.ctx.count) if self.ctx.graph.bounds else count
 
     def copy_iteration(
         self, loads: Sequence[threadblock.LoadOp], iteration: Index, barrier: BarrierOf
@@ -203,7 +205,7 @@ class Producer:
             return stage.moved(emit, 1).carried(emit)
 
         start = StagePosition.of(emit, emit.add(ctx.before, first), ctx.stages)
-        emit.loop(self.iterations - first, start.carried(emit), body)
+        emit.loop(emit.sub(ctx.count, first), start.carried(emit), body)
 
     def copy_later(
         self, loads: Sequence[threadblock.LoadOp], iteration: Index, stage: StagePosition
@@ -227,13 +229,14 @@ class Producer:
     def await_readers(self) -> None:
         """Wait until all blocks have read all: no block may leave while others arrive there."""
         ctx, emit = self.ctx, self.ctx.emit
+        waited = self.filled(self.first_iterations)
 
         def body(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            iteration = emit.add(number, self.iterations - self.first_iterations)
+            iteration = emit.add(number, emit.sub(ctx.count, waited))
             self.await_release(emit.add(ctx.before, iteration))
             return []
 
-        emit.loop(self.first_iterations, [], body)
+        emit.loop(waited, [], body)
 
     def copy_invariants(self, loads: Iterable[threadblock.LoadOp]) -> None:
         """Start the copies of loop-invariant tiles, each of which has a barrier of its own."""

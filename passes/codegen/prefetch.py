@@ -44,7 +44,9 @@ def tiles_of_iterations(
     ctx: KernelContext, loads: Sequence[threadblock.LoadOp]
 ) -> Iterator[tuple[threadblock.LoadOp, int]]:
     """The `loads` in each iteration whose tiles have buffers, iteration after iteration."""
-    iterations = min(prod(ctx.graph.loop_sizes), max(1, ctx.stages))
+    # Blocks with bounds of their own may have no second iteration.
+    most = 1 if ctx.graph.bounds else prod(ctx.graph.loop_sizes)
+    iterations = min(most, max(1, ctx.stages))
     for iteration in range(iterations):
         yield from ((op, iteration) for op in loads if iteration == 0 or is_staged(op))
 

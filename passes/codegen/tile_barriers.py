@@ -10,7 +10,6 @@ some tiles of the first iterations are copied before the previous grid has ended
 """
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir import SSAValue
@@ -103,7 +102,7 @@ def release_last_tiles(ctx: KernelContext, op: ReleaseTilesOp) -> None:
     """
     Release the tiles of the last iteration, so that producers may exit, or copy the next ones.
     """
-    last = ctx.emit.add(ctx.before, prod(ctx.graph.loop_sizes) - 1)
+    last = ctx.emit.sub(ctx.emit.add(ctx.before, ctx.count), 1)
     ctx.stage = StagePosition.of(ctx.emit, last, ctx.stages)
     if ctx.graph.schedule.persistent_blocks:
         release(ctx, op)

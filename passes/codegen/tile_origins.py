@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.passes.analysis.buffers import cuts, tile_of
+from mirage_mlir.passes.analysis.buffers import TileAccess, cuts, tile_of
 from mirage_mlir.passes.codegen.emitter import Index
 
 if TYPE_CHECKING:
     from mirage_mlir.passes.codegen.context import KernelContext
-
-TileAccess = threadblock.LoadOp | threadblock.StoreOp
 
 
 def tile_numbers(ctx: KernelContext, op: TileAccess, iterations: list[Index]) -> list[Index]:
@@ -40,7 +38,7 @@ def unshifted_origin(ctx: KernelContext, op: TileAccess, iterations: list[Index]
 def origin_of(ctx: KernelContext, op: TileAccess, iterations: list[Index]) -> list[Index]:
     """The index of a tile's first element along each dim of its tensor."""
     starts = unshifted_origin(ctx, op, iterations)
-    whole, sizes = ctx.view(op).shape, threadblock.shape_of(tile_of(op))
+    whole, sizes = ctx.whole_shape(op), threadblock.shape_of(tile_of(op))
     for dim in shifted_dims(ctx.graph, op):
         starts[dim] = ctx.emit.least(starts[dim], whole[dim] - sizes[dim])
     return starts

@@ -156,6 +156,7 @@ class _Reader:
             element_name(tensor.element_type),
             strides=strides_of(value),
             constant=_never_changes(value),
+            indices=_is_of_indices(value),
         )
 
     def _operator(self, op: Operation) -> int:
@@ -339,6 +340,13 @@ def _never_changes(value: SSAValue) -> bool:
         value = value.owner.operands[0]
     function = value.block.parent_op()
     return isinstance(function, FuncOp) and is_constant_input(function, value.index)
+
+
+def _is_of_indices(value: SSAValue) -> bool:
+    """Whether `value` is a view of indices."""
+    while isinstance(value.owner, VIEWS):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, kernel.IotaOp)
 
 
 def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> Piece:

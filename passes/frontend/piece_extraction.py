@@ -20,7 +20,7 @@ from mirage_mlir.passes.frontend.from_ir import (
 )
 from mirage_mlir.passes.frontend.pieces import join_seconds
 from mirage_mlir.passes.frontend.plan import returned, varying
-from mirage_mlir.passes.frontend.strided_views import is_strided_view
+from mirage_mlir.passes.frontend.strided_views import is_strided_view, takes_no_kernel
 from mirage_mlir.search.cost_model.bounds import (
     least_in_one_kernel,
     least_reading,
@@ -91,7 +91,7 @@ class NumberedFunction:
             if isinstance(op, kernel.GraphDefinedOp):
                 kept |= set(_made(op.operands))
         for op in self.function.body.block.ops:
-            if op not in needed or is_strided_view(op) or (_is_free(op) and op not in kept):
+            if op not in needed or takes_no_kernel(op) or (_is_free(op) and op not in kept):
                 continue
             operands = [self._numbers[o] for o in _made(op.operands) if o in self._numbers]
             fixed = isinstance(op, kernel.GraphDefinedOp | kernel.ConstantOp)
@@ -225,7 +225,7 @@ def has_fixed_parts(function: FuncOp) -> bool:
     """Whether a function computes something of no argument, besides numbers."""
     depends = varying(function.body.block)
     made = (op for op in function.body.block.ops if op.results and op not in depends)
-    return any(not (_is_free(op) or is_strided_view(op)) for op in made)
+    return any(not (_is_free(op) or takes_no_kernel(op)) for op in made)
 
 
 def _is_heavy(op: Operation) -> bool:
@@ -255,7 +255,7 @@ def _made(values: Iterable[SSAValue]) -> list[Operation]:
     for value in values:
         while isinstance(value.owner, Operation) and is_strided_view(value.owner):
             value = value.owner.operands[0]
-        if isinstance(value.owner, Operation):
+        if isinstance(value.owner, Operation) and not takes_no_kernel(value.owner):
             found[value.owner] = None
     return list(found)
 

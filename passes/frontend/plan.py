@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.frontend.strided_views import is_strided_view
+from mirage_mlir.passes.frontend.strided_views import takes_no_kernel
 from mirage_mlir.passes.frontend.to_ir import Kernel
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan
 
@@ -153,16 +153,18 @@ def _locate(made: Operation, result: SSAValue) -> None:
 
 
 def stays(op: Operation) -> bool:
-    """Whether `op` needs no kernel: a view, or a kernel already."""
-    return isinstance(op, kernel.GraphDefinedOp) or is_strided_view(op)
+    """Whether `op` needs no kernel: a view, indices, or a kernel already."""
+    return isinstance(op, kernel.GraphDefinedOp) or takes_no_kernel(op)
 
 
 def varying(block: Block) -> set[Operation]:
-    """The operations that depend on arguments, and graphs that there are already."""
+    """The operations that depend on arguments or indices, and graphs that there are already."""
     values = set[SSAValue](block.args)
     found: set[Operation] = set()
     for op in block.ops:
-        if values.intersection(op.operands) or isinstance(op, kernel.GraphDefinedOp):
+        if isinstance(op, kernel.IotaOp):
+            values.add(op.result)
+        elif values.intersection(op.operands) or isinstance(op, kernel.GraphDefinedOp):
             values.update(op.results)
             found.add(op)
     return found

@@ -25,7 +25,7 @@ def view_of(value: SSAValue) -> TensorView | None:
 def owns_memory(value: SSAValue) -> bool:
     """Whether a value is all of a tensor that the function computes, dims in any order."""
     view = view_of(value)
-    if view is None or isinstance(view.root.owner, Block) or view.offset:
+    if view is None or isinstance(view.root.owner, Block | kernel.IotaOp) or view.offset:
         return False
     pairs = sorted(
         ((step, size) for size, step in zip(view.shape, view.strides, strict=True) if size > 1),
@@ -39,6 +39,11 @@ def owns_memory(value: SSAValue) -> bool:
 def is_strided_view(op: Operation) -> bool:
     """Whether `op` only looks at its operand's memory in another way."""
     return isinstance(op, VIEWS) and view_of(op.results[0]) is not None
+
+
+def takes_no_kernel(op: Operation) -> bool:
+    """Whether the result of `op` needs no memory of its own: a view, or indices."""
+    return isinstance(op, kernel.IotaOp) or is_strided_view(op)
 
 
 def strides_of(value: SSAValue) -> tuple[int, ...]:

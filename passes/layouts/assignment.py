@@ -12,6 +12,7 @@ from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.layout import (
     ConvertLayoutOp,
     GlobalAttr,
+    IndicesAttr,
     RegistersAttr,
     SharedAttr,
     layout_of,
@@ -118,6 +119,8 @@ class LayoutAssignment(TilePlaces):
                 self.concat(op)
             case threadblock.StoreOp() | StorePartialSumOp():
                 self.whole(op, 0)
+            case threadblock.IotaOp():
+                set_layout(op, IndicesAttr())
             case _:
                 fail(op, "has no lowering; run fuse-thread-graphs and select-mma first")
 

@@ -154,44 +154,6 @@ class DecomposeCumsum(RewritePattern):
         steps.replace_op(value, rewriter)
 
 
-class DecomposeIota(RewritePattern):
-    """
-    `iota` of n from that of 2 by squaring: `w * i + j` for i and j below w counts to w^2.
-
-    Numbers below 2^24, and all sums on the way, are exact in f32.
-    """
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: kernel.IotaOp, rewriter: PatternRewriter) -> None:
-        steps, dim = F32Steps(op), op.dim.value.data
-        shape = kernel.shape_of(op.result)
-        size, width = shape[dim], 2
-        first = [steps.add(kernel.ConstantOp(bit, TensorType(f32, [1]))) for bit in (0.0, 1.0)]
-        value = steps.add(kernel.ConcatOp(first, 0))
-        while width < size:
-            rows = min(width, -(-size // width))
-            value = self._squared(steps, value, rows)
-            width *= rows
-        value = steps.part(value, 0, 0, size)
-        extents = [size if number == dim else 1 for number in range(len(shape))]
-        value = steps.add(kernel.ReshapeOp(value, TensorType(f32, extents)))
-        element = kernel.tensor_type(op.result).element_type
-        if element != f32:
-            value = steps.add(kernel.CastOp(value, TensorType(element, extents)))
-        if list(shape) != extents:
-            value = steps.add(kernel.BroadcastOp(value, op.result.type))
-        steps.replace_op(value, rewriter)
-
-    def _squared(self, steps: F32Steps, value: SSAValue, rows: int) -> SSAValue:
-        """Numbers up to `rows` times as many, of which `value` has the first ones."""
-        (width,) = kernel.shape_of(value)
-        high = steps.part(value, 0, 0, rows)
-        high = steps.add(kernel.ReshapeOp(high, TensorType(f32, [rows, 1])))
-        low = steps.add(kernel.ReshapeOp(value, TensorType(f32, [1, width])))
-        both = steps.add(kernel.AddOp(steps.add(kernel.ScaleOp(high, width)), low))
-        return steps.add(kernel.ReshapeOp(both, TensorType(f32, [rows * width])))
-
-
 DECOMPOSITIONS: tuple[RewritePattern, ...] = (
     DecomposeRmsNorm(),
     DecomposeLayerNorm(),
@@ -199,7 +161,6 @@ DECOMPOSITIONS: tuple[RewritePattern, ...] = (
     DecomposeSilu(),
     DecomposeReduceMean(),
     DecomposeCumsum(),
-    DecomposeIota(),
 )
 """What `kernel-decompose` does."""
 

@@ -25,7 +25,13 @@ def persistent_blocks_of(graph: kernel.GraphDefinedOp, stages: int, target: Targ
         stages: buffers of each tile that its loop loads.
         target: the GPU.
     """
-    if summed_axes(graph) or len(launch_of(graph)) > 1 or not keeps_to_pipeline(graph):
+    # Which of its buffers a tile begins with would depend on the lengths of all loops before it.
+    if (
+        graph.bounds is not None
+        or summed_axes(graph)
+        or len(launch_of(graph)) > 1
+        or not keeps_to_pipeline(graph)
+    ):
         return 0
     shared = stages * iteration_bytes(graph) + other_bytes(graph) + mbarrier_bytes(stages)
     cluster = prod(cluster_sizes(graph))

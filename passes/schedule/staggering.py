@@ -28,7 +28,7 @@ def begins_apart(graph: kernel.GraphDefinedOp) -> bool:
     axes = [axis for axis, blocks in enumerate(graph.grid_sizes) if blocks > 1]
     if len(axes) != 1 or len(graph.loop_sizes) != 1 or graph.is_cyclic:
         return False
-    if shares_tiles(graph) or not only_sums(graph):
+    if graph.bounds is not None or shares_tiles(graph) or not only_sums(graph):
         return False
     own = sum(buffer_bytes(op) for op in staged_loads(graph) if walks_own_lines(op, axes[0]))
     return bool(is_staggered(own, iteration_bytes(graph)))

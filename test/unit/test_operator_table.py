@@ -41,9 +41,11 @@ OPERANDS = {Unary: ("x",), Binary: ("lhs", "rhs"), Ternary: ("condition", "lhs",
 
 UNFUSED = {
     "kernel.constant",
+    "kernel.iota",
     *(f"kernel.{row.name}" for row in STRUCTURED.values() if not row.searched),
 }
-"""Operators that no search takes into a kernel: they have one of their own, or are taken apart."""
+"""Operators that no search takes into a kernel: they have one of their own, are taken apart, or are
+read by those that need them, as indices are."""
 
 NO_SIGN = {
     *(

@@ -83,6 +83,10 @@ def _zero_extended(x: Array) -> Array:
     return unsigned(x).astype(np.int64)
 
 
+def _as_float(x: Array) -> Array:
+    return unsigned(x).astype(np.float32)
+
+
 def _reciprocal_root(x: Array) -> Array:
     return 1 / np.sqrt(x)
 
@@ -103,6 +107,8 @@ FUNCTIONS: dict[type[Operation], Callable[..., Array]] = {
     arith.OrIOp: np.bitwise_or,
     arith.XOrIOp: np.bitwise_xor,
     arith.MinSIOp: np.minimum,
+    arith.MaxSIOp: np.maximum,
+    arith.UIToFPOp: _as_float,
     arith.ExtUIOp: _zero_extended,
     arith.TruncIOp: np.asarray,
     arith.SelectOp: np.where,

@@ -131,7 +131,8 @@ class BlockThreads(LiveValues):
         before, repeated = self._leading_to_sums(), set[int]()
         for value, edge in reversed(self.edges.items()):
             if edge.kind is Kind.INPUT:
-                item = item_bytes(tiling.program.inputs[edge.source].element_type)
+                tensor = tiling.program.inputs[edge.source]
+                item = 0 if tensor.indices else item_bytes(tensor.element_type)
                 loaded = np.maximum(loaded, item * tiling.volume(value))
             elif edge.kind in ACCUMULATIONS or value not in before:
                 continue
@@ -159,7 +160,8 @@ class BlockThreads(LiveValues):
         """Bytes of an element that is loaded, the largest."""
         inputs = self.tiling.program.inputs
         loaded = [inputs[e.source] for e in self.edges.values() if e.kind is Kind.INPUT]
-        return max((item_bytes(each.element_type) for each in loaded), default=1)
+        sizes = (item_bytes(each.element_type) for each in loaded if not each.indices)
+        return max(sizes, default=1)
 
     def _chain_threads(self) -> Array:
         """The number of threads if all matmuls are in chains; 0 where no number fits."""

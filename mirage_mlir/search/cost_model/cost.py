@@ -12,6 +12,7 @@ import numpy as np
 from mirage_mlir.decisions.persistence import holds_several
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
 from mirage_mlir.search.cost_model.block_graph import Modelled
+from mirage_mlir.search.cost_model.bounded_loops import left_of_loops
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
     APART,
@@ -92,6 +93,8 @@ class CostModel(SumsAcrossBlocks):
         memory = self._memory_seconds(at_once, most)
         if pipelined.any():
             memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
+        left = left_of_loops(self.tiling, self._multiprocessors() * resident, waves)
+        memory = memory * left
         hidden = np.minimum(at_once, HIDING_BLOCKS)
         barrier = np.where(pipelined | ~looped, 0.0, target.barrier_latency / hidden)
         compute = self._compute_seconds(self.during, at_once, most, terms.during)
@@ -99,13 +102,13 @@ class CostModel(SumsAcrossBlocks):
         compute = compute + barriers
         reading = waves * mesh.iterations * self._reading_seconds()
         compute = np.maximum(compute, reading)
-        compute = np.maximum(compute, self._steps(waves))
+        compute = np.maximum(compute, self._steps(waves)) * left
         reduced = reduction_waits(self.resources) * np.where(
             pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
         )
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
         chained = self._chain_seconds() + self._unchained_seconds()
-        waiting = waves * (waiting / hidden + chained)
+        waiting = waves * (waiting / hidden + chained) * left
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         apart = self._apart(at_once, most, waves)

@@ -58,7 +58,11 @@ class LiveValues:
     def in_shared(self, value: int) -> bool:
         """
         Whether a loaded tile is copied to shared memory; else threads read it where they use it.
+        Indices are computed there.
         """
+        edge = self.edges[value]
+        if edge.kind is Kind.INPUT and self.tiling.program.inputs[edge.source].indices:
+            return False
         return self.tiling.in_loop(value) or any(
             self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
             for user in self.uses[value]
@@ -179,6 +183,8 @@ class LiveValues:
         for value, edge in self.edges.items():
             if edge.kind is Kind.INPUT and not self.in_shared(value):
                 tensor = self.tiling.program.inputs[edge.source]
+                if tensor.indices:
+                    continue
                 item, vector = (
                     item_bytes(tensor.element_type),
                     contiguous(self.tiling, tensor).vector,

@@ -159,6 +159,8 @@ class WorkCount:
         return self.reads.work(edge)
 
     def _add_load(self, value: int, tensor: Input) -> None:
+        if tensor.indices:
+            return
         tiling, target = self.tiling, self.tiling.target
         item = item_bytes(tensor.element_type)
         tile, iterations = tiling.volume(value) * item, tiling.iterations(value)

@@ -182,6 +182,7 @@ def _inputs(
                 tensor.element_type,
                 read.strides,
                 tensor.constant,
+                tensor.indices,
             )
         )
     return inputs

@@ -46,13 +46,14 @@ class Step:
 
 @dataclass(frozen=True)
 class InputTensor:
-    """An argument, or a view of one: `strides` in elements."""
+    """An argument, or a view of one: `strides` in elements; it may be of `indices`."""
 
     step: int
     argument: int
     element_type: str
     strides: tuple[int, ...]
     constant: bool
+    indices: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,13 @@ class ProgramBuilder:
         *,
         strides: Sequence[int] | None = None,
         constant: bool = False,
+        indices: bool = False,
     ) -> int:
         """The next argument."""
         argument = len(self.inputs)
         step = self._record(Step(Kind.INPUT, tuple(shape), name=f"x{argument}"))
         strides = row_major(shape) if strides is None else tuple(strides)
-        self.inputs.append(InputTensor(step, argument, element_type, strides, constant))
+        self.inputs.append(InputTensor(step, argument, element_type, strides, constant, indices))
         return step
 
     def constant(self, value: Fraction | float, shape: Sequence[int] = ()) -> int:

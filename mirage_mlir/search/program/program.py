@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
+
+from mirage_mlir.search.program.index_masks import IndexMask, masks_of
 
 Axes = tuple[str | None, ...]
 """The axis of each dimension of a tensor, None for a dimension of size 1."""
@@ -106,6 +109,8 @@ class Input:
     """Of each dimension, in elements."""
     constant: bool = False
     """Never changes between calls."""
+    indices: bool = False
+    """Each element is computed from its indices where it is needed: nothing is read."""
 
     def by_stride(self) -> list[tuple[str, int]]:
         """The axes with their strides, neighbouring elements first."""
@@ -188,6 +193,11 @@ class Program:
     def operand_type(self) -> str:
         """The element type in which operands of tensor cores are stored."""
         return "f32" if self.matrix_type == "tf32" else self.matrix_type
+
+    @cached_property
+    def masks(self) -> Mapping[str, IndexMask]:
+        """What masks of indices leave of axes, by axis."""
+        return masks_of(self)
 
     @property
     def computed(self) -> tuple[Output, ...]:

@@ -1,0 +1,66 @@
+"""Loops that masks of indices bound: no iteration is left out that a result needs."""
+
+import numpy as np
+import pytest
+from index_masks import Masked, behind, causal, padded, window
+from lowered_kernels import lower
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.loop_bounds import LoopBounds
+from mirage_mlir.interpreters.gpu_simulator import run_kernels
+from mirage_mlir.passes.bound_loops import BoundLoopsPass
+from mirage_mlir.passes.compute_indices import ComputeIndicesPass
+
+CASES = {
+    "causal": causal(64, 64, 16, 16),
+    "causal, large tiles of keys": causal(64, 64, 16, 32, heads=2),
+    "causal, large tiles of queries": causal(64, 64, 32, 16),
+    "causal, ragged": causal(50, 50, 16, 16),
+    "causal, fewer queries than keys": causal(20, 64, 16, 16),
+    "causal, fewer keys than queries": causal(64, 40, 16, 16),
+    "window": window(96, 96, 16, 16, 20),
+    "narrow window": window(64, 64, 16, 16, 1),
+    "window, ragged": window(70, 70, 16, 32, 33),
+    "keys behind": behind(64, 64, 16, 16),
+    "keys behind, ragged": behind(50, 60, 16, 16),
+    "first keys": padded(32, 96, 16, 16, 40),
+}
+
+
+def bounded(case: Masked) -> tuple[ModuleOp, LoopBounds | None]:
+    """The graph of a case with its bounds."""
+    module = case.module()
+    for step in (ComputeIndicesPass(), BoundLoopsPass()):
+        step.apply(Context(), module)
+        module.verify()
+    (graph,) = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
+    return module, graph.bounds
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exactly_the_needed_iterations_are_run(name: str) -> None:
+    case = CASES[name]
+    _, bounds = bounded(case)
+    assert bounds is not None
+    for block in range(case.grid[0]):
+        rows = case.plane[block * case.rows : (block + 1) * case.rows]
+        needed = [
+            number
+            for number in range(case.iterations)
+            if rows[:, number * case.columns : (number + 1) * case.columns].any()
+        ]
+        found = bounds.iterations(block, case.iterations)
+        assert list(found) == list(range(needed[0], needed[-1] + 1)) if needed else len(found) == 1
+
+
+@pytest.mark.parametrize("target", ["H200", "A100"])
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_the_whole_loop(name: str, target: str) -> None:
+    case = CASES[name]
+    inputs = case.inputs()
+    (found,) = run_kernels(lower(case.module(), target=target), inputs)
+    exists = case.plane.any(axis=1)
+    wanted = case.expected(inputs)
+    np.testing.assert_allclose(found[:, exists], wanted[:, exists], atol=4e-3)
