@@ -129,6 +129,16 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         self.bounds_attr = LoopBoundsAttr.of(bounds)
 
     @property
+    def launched_axes(self) -> list[int]:
+        """The grid's axes as launched: that of the lengths of loops stands behind another one."""
+        axes = list(range(len(self.grid_sizes)))
+        if self.bounds is None or not self.schedule.longest_first:
+            return axes
+        bounded = self.bounds.axis
+        others = [axis for axis in axes if axis != bounded]
+        return [*others[:1], bounded, *others[1:]]
+
+    @property
     def schedule(self) -> Schedule:
         """How a block runs the kernel, as far as passes have decided that."""
         return Schedule() if self.schedule_attr is None else self.schedule_attr.schedule

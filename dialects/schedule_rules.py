@@ -14,10 +14,11 @@ def verify_schedule(graph: GraphDefinedOp) -> None:
     iterations, stages = prod(graph.loop_sizes), graph.schedule.stages
     if stages > iterations:
         raise invalid(graph, f"has {stages} stages, but its loop {iterations} iterations")
-    first, width = graph.grid_sizes[0], graph.schedule.raster_width
-    if width and (width < 0 or first % width):
-        raise invalid(graph, f"has {first} blocks along axis 0, not a multiple of {width}")
     _verify_bounds(graph)
+    axis, width = graph.launched_axes[0], graph.schedule.raster_width
+    first = graph.grid_sizes[axis]
+    if width and (width < 0 or first % width):
+        raise invalid(graph, f"has {first} blocks along axis {axis}, not a multiple of {width}")
     if graph.schedule.stagger:
         _verify_stagger(graph)
     if graph.schedule.shifted_axes:

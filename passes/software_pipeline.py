@@ -111,6 +111,6 @@ class SoftwarePipelinePass(GraphPass):
             fail(graph, "has a schedule already")
         Pipelining(graph, target, self.stages, self.persistent).run()
         shift_tiles(graph)
-        rasterize(graph, target.sm_count)
+        rasterize(graph, target.sm_count, target.l2_bytes)
         stagger(graph)
         mark_streams(graph)

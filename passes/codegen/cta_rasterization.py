@@ -35,12 +35,10 @@ def launched_grid(graph: kernel.GraphDefinedOp) -> list[int]:
 
 def tile_grid(graph: kernel.GraphDefinedOp) -> list[int]:
     """The tiles along the axes of a launch: bands of a rasterized grid follow along the last."""
-    first, *others = graph.grid_sizes
+    first, *others = (graph.grid_sizes[axis] for axis in graph.launched_axes)
     width = graph.schedule.raster_width
-    if graph.schedule.longest_first:
-        return [*(graph.grid_sizes[axis] for axis in _order(graph)), 1, 1][:3]
     if not width:
-        return [*graph.grid_sizes, 1, 1][:3]
+        return [first, *others, 1, 1][:3]
     return [width, others[0], first // width * prod(others[1:])]
 
 
@@ -71,29 +69,16 @@ def require_persistable(graph: kernel.GraphDefinedOp) -> None:
 
 def place_in_grid(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
     """The block's index along each axis of `graph`'s grid, from its three indices in the launch."""
-    others, width = graph.grid_sizes[1:], graph.schedule.raster_width
-    if graph.schedule.longest_first:
-        return _longest_first(emit, graph, ids)
-    if not width:
-        return ids[: len(graph.grid_sizes)]
-    size = prod(others[1:])
-    start = emit.mul(emit.div(ids[2], size), width)
-    return [emit.add(start, ids[0]), ids[1], emit.rem(ids[2], size)][: len(graph.grid_sizes)]
-
-
-def _order(graph: kernel.GraphDefinedOp) -> list[int]:
-    """The grid's axes, that on which the length of loops depends behind the others."""
-    bounds = graph.bounds
-    assert bounds is not None, "checked by a verifier"
-    return sorted(range(len(graph.grid_sizes)), key=lambda axis: axis == bounds.axis)
-
-
-def _longest_first(emit: Emitter, graph: kernel.GraphDefinedOp, ids: list[Index]) -> list[Index]:
-    """The place of a block where those with the longest loops start first."""
-    order, bounds = _order(graph), graph.bounds
-    assert bounds is not None
-    places = dict(zip(order, ids, strict=False))
-    lengths = lengths_of(graph, bounds)
-    if lengths[-1] > lengths[0]:
-        places[bounds.axis] = emit.sub(len(lengths) - 1, places[bounds.axis])
-    return [places[axis] for axis in range(len(order))]
+    order, width = graph.launched_axes, graph.schedule.raster_width
+    places = ids[: len(order)]
+    if width:
+        size = prod(graph.grid_sizes[axis] for axis in order[2:])
+        start = emit.mul(emit.div(ids[2], size), width)
+        places = [emit.add(start, ids[0]), ids[1], emit.rem(ids[2], size)][: len(order)]
+    found = dict(zip(order, places, strict=True))
+    if graph.bounds is not None and graph.schedule.longest_first:
+        lengths = lengths_of(graph, graph.bounds)
+        if lengths[-1] > lengths[0]:
+            last = len(lengths) - 1
+            found[graph.bounds.axis] = emit.sub(last, found[graph.bounds.axis])
+    return [found[axis] for axis in range(len(order))]

@@ -6,11 +6,14 @@ from math import prod
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS_BEHIND, choose_raster_width
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.loop_bounds import LoopBounds
-from mirage_mlir.passes.analysis.buffers import bytes_along
-from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, lengths_of
+from mirage_mlir.passes.analysis.buffers import buffer_bytes, bytes_along, staged_loads
+from mirage_mlir.passes.analysis.tile_attributes import cluster_sizes, cut_axes, lengths_of
+
+SHARE_OF_L2 = 0.5
+"""Of L2, for tiles that several blocks read; the rest is for what passes through once."""
 
 
-def rasterize(graph: kernel.GraphDefinedOp, sm_count: int) -> None:
+def rasterize(graph: kernel.GraphDefinedOp, sm_count: int, l2_bytes: int) -> None:
     """
     Let blocks start in bands of the grid, where concurrent blocks read fewer different tiles so.
 
@@ -20,7 +23,7 @@ def rasterize(graph: kernel.GraphDefinedOp, sm_count: int) -> None:
     The blocks of a cluster stay together. Each of `sm_count` SMs is taken to run one block.
     """
     if graph.bounds is not None:
-        graph.schedule = replace(graph.schedule, longest_first=_varies(graph, graph.bounds))
+        start_longest_first(graph, graph.bounds, l2_bytes)
         return
     first, *others = graph.grid_sizes
     if not others:
@@ -31,7 +34,24 @@ def rasterize(graph: kernel.GraphDefinedOp, sm_count: int) -> None:
         graph.schedule = replace(graph.schedule, raster_width=width)
 
 
-def _varies(graph: kernel.GraphDefinedOp, bounds: LoopBounds) -> bool:
-    """Whether some blocks run more iterations than others."""
+def start_longest_first(graph: kernel.GraphDefinedOp, bounds: LoopBounds, l2_bytes: int) -> None:
+    """
+    Let the blocks with the longest loops start first, if these differ.
+
+    Blocks at one place along another axis of the grid, a head of attention, read the same tiles.
+    Of such places as many are taken together as L2 has room for beside what else passes through.
+    """
     lengths = lengths_of(graph, bounds)
-    return min(lengths) < max(lengths)
+    if min(lengths) == max(lengths):
+        return
+    graph.schedule = replace(graph.schedule, longest_first=True)
+    others = [axis for axis in range(len(graph.grid_sizes)) if axis != bounds.axis]
+    if not others:
+        return
+    count = graph.grid_sizes[others[0]]
+    read = [op for op in staged_loads(graph) if bounds.axis not in cut_axes(op)]
+    each = sum(map(buffer_bytes, read)) * prod(graph.loop_sizes)
+    widths = [width for width in range(1, count + 1) if count % width == 0]
+    width = max((w for w in widths if w * each <= SHARE_OF_L2 * l2_bytes), default=1)
+    if width < count:
+        graph.schedule = replace(graph.schedule, raster_width=width)
