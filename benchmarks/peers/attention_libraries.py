@@ -52,10 +52,19 @@ def whole_sequences(scale: float | None = None) -> dict[str, Callable[[], Call]]
 def _flashinfer(backend: str, own_scale: float | None) -> Call:
     flashinfer: Any = import_module("flashinfer")
 
-    def call(q: Any, k: Any, v: Any, attn_mask: Any = None, scale: float | None = own_scale) -> Any:
+    def call(
+        q: Any,
+        k: Any,
+        v: Any,
+        attn_mask: Any = None,
+        scale: float | None = own_scale,
+        is_causal: bool = False,
+    ) -> Any:
         # Tokens come first.
         tokens = [heads.transpose(0, 1) for heads in _heads(q, k, v, attn_mask)]
-        out = flashinfer.single_prefill_with_kv_cache(*tokens, sm_scale=scale, backend=backend)
+        out = flashinfer.single_prefill_with_kv_cache(
+            *tokens, sm_scale=scale, backend=backend, causal=is_causal
+        )
         return out.transpose(0, 1).view(q.shape)
 
     return call
@@ -64,10 +73,17 @@ def _flashinfer(backend: str, own_scale: float | None) -> Call:
 def _flash_attention(own_scale: float | None) -> Call:
     flash_attention: Any = import_module("flash_attn.cute")
 
-    def call(q: Any, k: Any, v: Any, attn_mask: Any = None, scale: float | None = own_scale) -> Any:
+    def call(
+        q: Any,
+        k: Any,
+        v: Any,
+        attn_mask: Any = None,
+        scale: float | None = own_scale,
+        is_causal: bool = False,
+    ) -> Any:
         # As many sequences as heads, of one head each.
         ones = [heads.unsqueeze(2) for heads in _heads(q, k, v, attn_mask)]
-        out, _ = flash_attention.flash_attn_func(*ones, softmax_scale=scale)
+        out, _ = flash_attention.flash_attn_func(*ones, softmax_scale=scale, causal=is_causal)
         return out.view(q.shape)
 
     return call

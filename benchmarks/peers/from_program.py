@@ -11,13 +11,14 @@ The function is made as Python text, so that torch.compile sees ordinary code:
 With `wide` it computes in the element type of its inputs: what is right, on float64. With `sdpa` a
 softmax between two products becomes one call of `attention`, which takes what PyTorch's
 `scaled_dot_product_attention` takes. A result that would be a view is copied, but with `views`: a
-kernel has to write it, too.
+kernel has to write it, too. Masks of indices are made once, in front of the function, as a model
+keeps them; where they are those of causal attention, `attention` is told so instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from xdsl.dialects.builtin import StringAttr
@@ -64,6 +65,8 @@ def torch_text(
     names: dict[SSAValue, str] = {value: f"a{number}" for number, value in enumerate(block.args)}
     needed: set[SSAValue] = set()
     lines: list[str] = []
+    once: list[str] = []
+    indices = _of_indices(block)
     for number_, op in enumerate(block.ops):
         names.update((result, f"v{number_}") for result in op.results)
     for op in reversed(list(block.ops)):
@@ -76,10 +79,43 @@ def torch_text(
             operands = list(op.operands) if scores is None else scores.operands(op)
             needed.update(operands)
             texts = [names[operand] for operand in operands]
+            if (
+                scores is not None
+                and scores.selects
+                and scores.mask
+                and scores.mask.owner in indices
+            ):
+                # A model keeps such a mask as one of conditions.
+                once.append(f"{texts[-1]}m = {texts[-1]} != 0")
+                texts[-1], scores = f"{texts[-1]}m", replace(scores, selects=False)
             call = _call(op, texts, wide) if scores is None else _attention(op, texts, scores)
-            lines.append(f"{names[op.results[0]]} = {call}")
+            kept = once if op in indices else lines
+            kept.append(f"{names[op.results[0]]} = {call}")
     head = f"def program({', '.join(names[value] for value in block.args)}):"
-    return "\n    ".join([head, *reversed(lines)]) + "\n"
+    body = "\n    ".join([head, *reversed(lines)]) + "\n"
+    return "\n".join([*reversed(once), body])
+
+
+def _of_indices(block: Block) -> set[Operation]:
+    """The operations that depend on indices, and on no argument."""
+    made, found = set[SSAValue](), set[Operation]()
+    free = set[SSAValue]()
+    for op in block.ops:
+        if isinstance(op, kernel.IotaOp) or made.intersection(op.operands):
+            if free.union(made).issuperset(op.operands):
+                made.update(op.results)
+                found.add(op)
+        elif free.issuperset(op.operands):
+            free.update(op.results)
+    # Numbers that they take are made there, too.
+    pending = list(found)
+    while pending:
+        for operand in pending.pop().operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner not in found:
+                found.add(owner)
+                pending.append(owner)
+    return found
 
 
 def has_attention(function: FuncOp) -> bool:
@@ -217,6 +253,8 @@ class _Scores:
     mask: SSAValue | None
     selects: bool = False
     """Whether scores are kept where the mask is not 0, and it is not added."""
+    causal: bool = False
+    """Whether query i sees the keys up to i."""
 
     def operands(self, product: Operation) -> list[SSAValue]:
         """What the call takes: query, keys, values, and the mask if there is one."""
@@ -232,13 +270,15 @@ def _scores(op: Operation) -> _Scores | None:
     if not isinstance(softmax, kernel.SoftmaxOp) or softmax.dim.value.data != rank - 1:
         return None
     scores = _before_casts(softmax.input)
-    mask, scale, selects = None, 1.0, False
+    mask, scale, selects, causal = None, 1.0, False, False
     if isinstance(scores.owner, kernel.AddOp):
         scores, mask = map(_before_casts, scores.owner.operands)
         if isinstance(scores.owner, Block):
             scores, mask = mask, scores
     elif isinstance(scores.owner, kernel.SelectOp) and _is_low(scores.owner.rhs.owner):
         mask, selects = scores.owner.condition, True
+        causal = _is_causal(mask)
+        mask = None if causal else mask
         scores = _before_casts(scores.owner.lhs)
     if isinstance(scores.owner, kernel.ScaleOp):
         scale = float(number(scores.owner, "factor"))
@@ -250,7 +290,25 @@ def _scores(op: Operation) -> _Scores | None:
     alike = len({element_type_of(v.type) for v in (*product.operands, *op.operands)}) == 1
     if len(leading) > 1 or rank > 4 or not alike:
         return None
-    return _Scores(product.lhs, product.rhs, scale, mask, selects)
+    return _Scores(product.lhs, product.rhs, scale, mask, selects, causal)
+
+
+def _is_causal(mask: SSAValue) -> bool:
+    """Whether a mask is that of as many queries as keys, of which each sees those up to its own."""
+    compared = _before_casts(mask).owner
+    if not isinstance(compared, kernel.CompareOp) or compared.predicate.data != "ge":
+        return False
+    shapes = [shape_of(value) for value in compared.operands]
+    along = [_is_all_indices(value) for value in compared.operands]
+    count = max(shapes[0])
+    return all(along) and shapes == [(count, 1), (1, count)]
+
+
+def _is_all_indices(value: SSAValue) -> bool:
+    """Whether a value is the indices from 0 on, in another shape."""
+    while isinstance(value.owner, kernel.ReshapeOp):
+        value = value.owner.input
+    return isinstance(value.owner, kernel.IotaOp) and len(shape_of(value)) == 1
 
 
 def _before_casts(value: SSAValue) -> SSAValue:
@@ -270,7 +328,8 @@ def _attention(op: Operation, operands: Texts, scores: _Scores) -> str:
     added = 4 - len(shape_of(op.results[0]))
     query, keys, values, *masks = (f"{operand}{'[None]' * added}" for operand in operands)
     mask = f"{masks[0]}{' != 0' if scores.selects else ''}" if masks else None
+    causal = "is_causal=True, " if scores.causal else ""
     return (
         f"attention({query}, {keys}.transpose(-1, -2), {values}, "
-        f"attn_mask={mask}, scale={scores.scale}){'[0]' * added}"
+        f"attn_mask={mask}, {causal}scale={scores.scale}){'[0]' * added}"
     )

@@ -22,18 +22,21 @@ WORKLOADS = Path(__file__).parents[1] / "workloads"
 assert_close = partial(torch.testing.assert_close, rtol=1e-4, atol=1e-5)
 
 
-def prefill(q: Any, k: Any, v: Any, *, sm_scale: float, backend: str) -> Any:
+def prefill(q: Any, k: Any, v: Any, *, sm_scale: float, backend: str, causal: bool = False) -> Any:
     """q [tokens, heads, D], k and v the same, elements of a head side by side."""
     assert backend in ("fa2", "fa3")
     assert {tensor.stride(-1) for tensor in (q, k, v)} == {1}
     scores = torch.einsum("mhd,nhd->hmn", q, k) * sm_scale
+    if causal:
+        scores = scores + torch.full_like(scores, -torch.inf).triu(1)
     return torch.einsum("hmn,nhd->mhd", scores.softmax(-1), v).contiguous()
 
 
-def flash_attention(q: Any, k: Any, v: Any, *, softmax_scale: float) -> Any:
+def flash_attention(q: Any, k: Any, v: Any, *, softmax_scale: float, causal: bool = False) -> Any:
     """[sequences, tokens, heads, D]; the second result is not for users."""
     found = [
-        prefill(*each, sm_scale=softmax_scale, backend="fa3") for each in zip(q, k, v, strict=True)
+        prefill(*each, sm_scale=softmax_scale, backend="fa3", causal=causal)
+        for each in zip(q, k, v, strict=True)
     ]
     return torch.stack(found), None
 

@@ -140,6 +140,40 @@ def test_attention_as_one_call() -> None:
     assert not has_attention(function_in((WORKLOADS / "softmax.mlir").read_text()))
 
 
+def test_masks_of_indices_are_made_once() -> None:
+    plane = "tensor<4x4xf32>"
+    text = f"""
+func.func @f(%q: {plane}, %k: {plane}, %v: {plane}) -> {plane} {{
+  %n = kernel.iota {{dim = 0 : i64}} : tensor<4xf32>
+  %i = kernel.reshape %n : (tensor<4xf32>) -> tensor<4x1xf32>
+  %j = kernel.reshape %n : (tensor<4xf32>) -> tensor<1x4xf32>
+  %seen = kernel.compare %i, %j {{predicate = "PREDICATE"}}
+    : (tensor<4x1xf32>, tensor<1x4xf32>) -> {plane}
+  %s = kernel.matmul %q, %k : ({plane}, {plane}) -> {plane}
+  %low = kernel.constant {{value = 0xff800000 : f32}} : tensor<1x1xf32>
+  %m = kernel.select %seen, %s, %low : ({plane}, {plane}, tensor<1x1xf32>) -> {plane}
+  %p = kernel.softmax %m {{dim = 1 : i64}} : ({plane}) -> {plane}
+  %y = kernel.matmul %p, %v : ({plane}, {plane}) -> {plane}
+  func.return %y : {plane}
+}}
+"""
+    causal = function_in(text.replace("PREDICATE", "ge"))
+    call = "attention(a0[None][None], a1[None][None].transpose(-1, -2), a2[None][None], "
+    assert torch_text(causal, sdpa=True) == (
+        "def program(a0, a1, a2):\n"
+        f"    v8 = {call}attn_mask=None, is_causal=True, scale=1.0)[0][0]\n"
+        "    return v8\n"
+    )
+    # Each query sees those behind it, too.
+    other = function_in(text.replace("PREDICATE", "le"))
+    before, _, inside = torch_text(other, sdpa=True).partition("def program")
+    assert "v3 = torch.le(v1, v2).to(v1.dtype)\nv3m = v3 != 0\n" in before
+    assert f"    v8 = {call}attn_mask=v3m[None][None], scale=1.0)[0][0]\n" in inside
+    before, _, inside = torch_text(other).partition("def program")
+    assert "v3 = torch.le" in before
+    assert "    v6 = torch.where(v3 != 0, v4, v5)\n" in inside
+
+
 def test_products_of_one_input_side_by_side() -> None:
     text = (REGIMES / "projections.mlir").read_text()
     twin, groups = together(function_in(text))
