@@ -161,3 +161,20 @@ def padded(queries: int, keys: int, rows: int, columns: int, length: int) -> Mas
     %seen = threadblock.compare %j, %w {{{{predicate = "lt"}}}}
       : ({{row}}, {{column}}) -> {{plane}}"""
     return Masked(queries, keys, rows, columns, seen, lambda i, j: (j < length) | (i < 0))
+
+
+CASES = {
+    "causal": causal(64, 64, 16, 16),
+    "causal, large tiles of keys": causal(64, 64, 16, 32, heads=2),
+    "causal, large tiles of queries": causal(64, 64, 32, 16),
+    "causal, ragged": causal(50, 50, 16, 16),
+    "causal, fewer queries than keys": causal(20, 64, 16, 16),
+    "causal, fewer keys than queries": causal(64, 40, 16, 16),
+    "window": window(96, 96, 16, 16, 20),
+    "narrow window": window(64, 64, 16, 16, 1),
+    "window, ragged": window(70, 70, 16, 32, 33),
+    "keys behind": behind(64, 64, 16, 16),
+    "keys behind, ragged": behind(50, 60, 16, 16),
+    "first keys": padded(32, 96, 16, 16, 40),
+}
+"""Small ones, for the simulator."""

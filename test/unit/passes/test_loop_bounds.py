@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from index_masks import Masked, behind, causal, padded, window
+from index_masks import CASES, Masked
 from lowered_kernels import lower
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,21 +12,6 @@ from mirage_mlir.dialects.loop_bounds import LoopBounds
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.bound_loops import BoundLoopsPass
 from mirage_mlir.passes.compute_indices import ComputeIndicesPass
-
-CASES = {
-    "causal": causal(64, 64, 16, 16),
-    "causal, large tiles of keys": causal(64, 64, 16, 32, heads=2),
-    "causal, large tiles of queries": causal(64, 64, 32, 16),
-    "causal, ragged": causal(50, 50, 16, 16),
-    "causal, fewer queries than keys": causal(20, 64, 16, 16),
-    "causal, fewer keys than queries": causal(64, 40, 16, 16),
-    "window": window(96, 96, 16, 16, 20),
-    "narrow window": window(64, 64, 16, 16, 1),
-    "window, ragged": window(70, 70, 16, 32, 33),
-    "keys behind": behind(64, 64, 16, 16),
-    "keys behind, ragged": behind(50, 60, 16, 16),
-    "first keys": padded(32, 96, 16, 16, 40),
-}
 
 
 def bounded(case: Masked) -> tuple[ModuleOp, LoopBounds | None]:
