@@ -4,57 +4,123 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
+from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.passes.analysis.index_formulas import (
+    IndexSum,
+    IndexSums,
+    broadcast,
+    is_formula,
+    places_of,
+    through,
+)
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.frontend.normalise import spread_indices
 from mirage_mlir.passes.patterns.scalar import RULES
+from mirage_mlir.shapes.tile_extents import REPLICATED
+
+OPERATORS = {**threadblock.UNARY, **threadblock.BINARY, **threadblock.TERNARY}
+"""The elementwise operators on tiles, by mnemonic."""
 
 
 def compute_indices(graph: kernel.GraphDefinedOp) -> None:
-    """Replace the loads of indices by `threadblock.iota`, and leave out inputs of indices."""
+    """Compute what is loaded of formulas of indices, and leave out the inputs that these are."""
     for op in list(graph.body.block.ops):
-        if isinstance(op, threadblock.LoadOp):
-            _compute(op)
+        if isinstance(op, threadblock.LoadOp) and is_formula(view_of(op.source).root):
+            if not is_formula(_outside(op.source)):
+                fail(op, "loads indices in another shape, whose dims are not sums of theirs")
+            TileFormula(op).run()
     for argument in reversed(graph.body.block.args):
-        if not argument.uses and _is_of_indices(argument):
-            graph.body.block.erase_arg(argument)
+        if not argument.uses and is_formula(_outside(argument)):
             graph.operands = [v for n, v in enumerate(graph.operands) if n != argument.index]
+            graph.body.block.erase_arg(argument)
 
 
-def _is_of_indices(argument: BlockArgument) -> bool:
-    return isinstance(view_of(argument).root.owner, kernel.IotaOp)
+def _outside(argument: SSAValue) -> SSAValue:
+    """The value of the function that an argument of a graph is."""
+    assert isinstance(argument, BlockArgument)
+    graph = argument.owner.parent_op()
+    assert isinstance(graph, kernel.GraphDefinedOp)
+    return graph.inputs[argument.index]
 
 
-def _compute(op: threadblock.LoadOp) -> None:
-    """Replace a load of indices; any other stays."""
-    view, block = view_of(op.source), op.parent_block()
-    if not isinstance(view.root.owner, kernel.IotaOp) or block is None:
-        return
-    tile = threadblock.tile_type(op.result)
-    maps = op.grid_map.get_values(), op.loop_map.get_values()
-    indices = threadblock.IotaOp(
-        view.shape, view.strides, view.offset, *maps, TileType(tile.get_shape(), f32)
-    )
-    # Only elementwise code computes indices where it needs them; others read a tile of their own.
-    copied = threadblock.BroadcastOp(indices.result, tile)
-    for made in (indices, copied):
-        made.location = op.location
-        block.insert_op_before(made, op)
-    exact = tile.element_type == f32
-    op.result.replace_uses_with_if(
-        indices.result, lambda use: exact and type(use.operation) in RULES
-    )
-    op.result.replace_all_uses_with(copied.result)
-    op.detach()
-    op.erase()
-    if not copied.result.uses:
-        copied.detach()
-        copied.erase()
+class TileFormula:
+    """Writes what computes the tile of one load, in front of it."""
+
+    def __init__(self, load: threadblock.LoadOp) -> None:
+        self.load = load
+        self.value = _outside(load.source)
+        self.sizes = kernel.shape_of(self.value)
+        self.tile = threadblock.shape_of(load.result)
+        self.made: dict[tuple[SSAValue, IndexSums], SSAValue] = {}
+
+    def run(self) -> None:
+        """Put it in the place of the load."""
+        load, kind = self.load, threadblock.tile_type(self.load.result)
+        made = self.tile_of(self.value, places_of(self.sizes))
+        copied = self.insert(threadblock.BroadcastOp(made, kind))
+        # Only elementwise code computes indices where it needs them; others read the copy.
+        whole = threadblock.shape_of(made) == self.tile
+        load.result.replace_uses_with_if(made, lambda use: whole and type(use.operation) in RULES)
+        load.result.replace_all_uses_with(copied)
+        load.detach()
+        load.erase()
+
+    def insert(self, op: Operation) -> SSAValue:
+        """Write an operation; its result."""
+        block = self.load.parent_block()
+        assert block is not None
+        op.location = self.load.location
+        block.insert_op_before(op, self.load)
+        return op.results[0]
+
+    def tile_of(self, value: SSAValue, places: IndexSums) -> SSAValue:
+        """The tile of a part of the formula, along the dimensions of all of it."""
+        if (value, places) not in self.made:
+            self.made[value, places] = self._computed(value, places)
+        return self.made[value, places]
+
+    def _computed(self, value: SSAValue, places: IndexSums) -> SSAValue:
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, kernel.IotaOp):
+            return self.insert(self._indices(places[op.dim.value.data]))
+        if isinstance(op, kernel.ConstantOp):
+            number = TileType([1] * len(self.sizes), f32)
+            return self.insert(threadblock.ConstantOp(op.value.value.data, number))
+        if (inner := through(op, places)) is not None:
+            return self.tile_of(op.operands[0], inner)
+        operands = [
+            self.tile_of(each, broadcast(kernel.shape_of(each), places)) for each in op.operands
+        ]
+        shape = tuple(map(max, zip(*map(threadblock.shape_of, operands), strict=True)))
+        computed = OPERATORS[op.name.partition(".")[2]].create(
+            operands=operands,
+            properties=dict(op.properties),
+            result_types=[TileType(shape, f32)],
+        )
+        return self.insert(computed)
+
+    def _indices(self, place: IndexSum) -> threadblock.IotaOp:
+        """Indices along one dimension of a tensor; along dimensions without a stride there is 1."""
+        strides = dict(place.terms)
+        used = [strides.get(dim, 0) != 0 for dim in range(len(self.sizes))]
+        grid_map, loop_map = (
+            [dim if dim < 0 or used[dim] else REPLICATED for dim in each.get_values()]
+            for each in (self.load.grid_map, self.load.loop_map)
+        )
+        return threadblock.IotaOp(
+            [size if each else 1 for size, each in zip(self.sizes, used, strict=True)],
+            [strides.get(dim, 0) for dim in range(len(self.sizes))],
+            place.start,
+            grid_map,
+            loop_map,
+            TileType([n if each else 1 for n, each in zip(self.tile, used, strict=True)], f32),
+        )
 
 
 @dataclass(frozen=True)
@@ -78,16 +144,15 @@ class ComputeIndicesPass(ModulePass):
           ...
         }
 
-    Views of indices are views here, too: their sizes, strides and first element are those of the
-    tile. Behind this pass no kernel reads a `kernel.iota`.
+    What is loaded may be a formula: a comparison of indices, a mask that several of them make.
+    Its operators then are operators on tiles here, and its views the strides of `threadblock.iota`.
+    Behind this pass no kernel reads a tensor that follows from indices alone.
     """
 
     name = "compute-indices"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every `kernel.graph_defined` of the module."""
-        spread_indices(op)
-        graphs = [each for each in op.walk() if isinstance(each, kernel.GraphDefinedOp)]
-        for graph in graphs:
+        for graph in [each for each in op.walk() if isinstance(each, kernel.GraphDefinedOp)]:
             compute_indices(graph)
         dce(op)

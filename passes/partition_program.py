@@ -18,6 +18,7 @@ from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.interruption import deferred
+from mirage_mlir.passes.analysis.index_formulas import is_formula, with_operands
 from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.passes.frontend.inline import called_pieces, pieces_of
 from mirage_mlir.passes.frontend.kept import functions_to_search
@@ -211,6 +212,9 @@ def _with_views(cut: PieceCut) -> tuple[tuple[SSAValue, ...], list[Operation]]:
         if isinstance(owner, Operation) and is_strided_view(owner):
             visit(owner.operands[0])
             views[owner] = None
+        elif isinstance(owner, Operation) and is_formula(value):
+            for op in with_operands(owner):
+                views[op] = None
         else:
             read[value] = None
 

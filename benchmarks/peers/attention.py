@@ -57,10 +57,17 @@ def one_call(backend: str, own_scale: float | None = None, *, grouped: bool = Fa
     choice: Any = import_module("torch.nn.attention")
     chosen = getattr(choice.SDPBackend, backend)
 
-    def call(q: Any, k: Any, v: Any, attn_mask: Any = None, scale: float | None = own_scale) -> Any:
+    def call(
+        q: Any,
+        k: Any,
+        v: Any,
+        attn_mask: Any = None,
+        scale: float | None = own_scale,
+        is_causal: bool = False,
+    ) -> Any:
         with choice.sdpa_kernel(chosen):
             return functional.scaled_dot_product_attention(
-                q, k, v, attn_mask, scale=scale, enable_gqa=grouped
+                q, k, v, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=grouped
             )
 
     return call

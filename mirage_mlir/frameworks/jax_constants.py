@@ -32,7 +32,17 @@ def with_constants(traced: Any) -> Any:
         return folding.run(traced.jaxpr, traced.consts, values)
 
     made = jax.make_jaxpr(program)(*traced.in_avals)
-    return made if folding.found else traced
+    return made if folding.found or folding.counts else traced
+
+
+def steps_of(value: Any) -> tuple[int, int] | None:
+    """The first of a vector of whole numbers and their distance; None where it is not the same."""
+    if value.ndim != 1 or value.size < 2 or not jax.numpy.issubdtype(value.dtype, np.integer):
+        return None
+    numbers = np.asarray(value, np.int64)
+    start, step = int(numbers[0]), int(numbers[1] - numbers[0])
+    even = bool((numbers == start + step * np.arange(numbers.size)).all())
+    return (start, step) if even else None
 
 
 class _Folding:
@@ -40,10 +50,13 @@ class _Folding:
 
     def __init__(self) -> None:
         self.found: dict[object, Any] = {}
+        self.counts = False
+        """Whether an array that the function captured is made of indices instead."""
 
     def run(self, jaxpr: Any, consts: Sequence[Any], values: Sequence[Any]) -> list[Any]:
         """The results for `values`, of which those in a `_Known` are known."""
-        scope: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        known = [self._counted(each) for each in consts]
+        scope: dict[Any, Any] = dict(zip(jaxpr.constvars, known, strict=True))
         scope.update(zip(jaxpr.invars, values, strict=True))
 
         def read(variable: Any) -> Any:
@@ -61,6 +74,17 @@ class _Folding:
                 results = _staged(equation, [*map(self.value, given)])
             scope.update(zip(equation.outvars, results, strict=True))
         return [self.value(read(variable)) for variable in jaxpr.outvars]
+
+    def _counted(self, value: Any) -> Any:
+        """Whole numbers in even steps, which a kernel counts itself, as such; else `value`."""
+        steps = steps_of(value)
+        if steps is None:
+            return value
+        self.counts = True
+        start, step = steps
+        size = value.shape[0]
+        formula = start + step * jax.lax.iota(value.dtype, size)
+        return _Known.counted(value, formula)
 
     def value(self, value: Any) -> Any:
         """What operations are staged with: a table itself, and the formula of anything else."""
@@ -81,6 +105,13 @@ class _Known:
         self.array = array
         self._equation, self._given, self._number = equation, given, number
         self._formula: Any = None
+
+    @classmethod
+    def counted(cls, array: Any, formula: Any) -> Any:
+        """Elements that no operation of the program computes, with a formula for them."""
+        made = cls(array, None, (), 0)
+        made._formula = formula
+        return made
 
     def is_table(self) -> bool:
         """Whether the elements are numbers of which no formula is worth more."""

@@ -19,6 +19,8 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.schedule import Mask
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.interpreters.float_domain import round_to_format
 from mirage_mlir.interpreters.operators import mnemonic
 from mirage_mlir.passes.analysis.buffers import cuts
 
@@ -76,7 +78,7 @@ class IndexRanges:
             "matmul": lambda _, x: self.zero_or_any(x),
             "reduce_sum": lambda _, x: self.zero_or_any(x),
             "reduce_max": lambda _, x: x[0],
-            "cast": self.rounded,
+            "cast": lambda _, x: x[0],
             "broadcast": lambda _, x: x[0],
             "transpose": lambda _, x: x[0],
             "compare": self.compared,
@@ -87,7 +89,7 @@ class IndexRanges:
         """Find the interval of every tile."""
         for op in self.graph.body.block.ops:
             for result in op.results:
-                self.found[result] = self.of(op)
+                self.found[result] = self.rounded_as(op, self.of(op))
 
     def of(self, op: Operation) -> ElementRange:
         """The interval of an operation's result."""
@@ -188,12 +190,17 @@ class IndexRanges:
             zero |= each.is_all(0.0)
         return self.constant(0.0).where(zero, self.any())
 
-    def rounded(self, op: Operation, operands: Sequence[ElementRange]) -> ElementRange:
-        """A cast may round any number but 0, 1 and -inf, which every type has."""
-        (x,) = operands
-        kept = x.is_all(0.0) | x.is_all(1.0) | x.lowest
-        wide = str(threadblock.tile_type(op.results[0]).element_type) == "f32"
-        return x if wide else x.where(kept, self.any())
+    def rounded_as(self, op: Operation, x: ElementRange) -> ElementRange:
+        """
+        The range of elements in the type of a tile.
+
+        Rounding keeps the order of numbers, so that rounded bounds are bounds.
+        """
+        kind = FORMATS[str(threadblock.tile_type(op.results[0]).element_type)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            bounds = [each.astype(np.float32).astype(np.float64) for each in (x.least, x.most)]
+            least, most = (round_to_format(each, kind) for each in bounds)
+        return ElementRange(least.astype(np.float64), most.astype(np.float64), x.lowest)
 
     def compared(self, op: Operation, operands: Sequence[ElementRange]) -> ElementRange:
         """1 or 0 where bounds decide a comparison, else between them."""
@@ -216,8 +223,17 @@ class IndexRanges:
             case "ge":
                 return x.least >= y.most, x.most < y.least
             case "eq":
-                apart = (x.most < y.least) | (x.least > y.most)
-                return np.zeros(self.shape, np.bool_), apart
+                return _alike(x, y), _apart(x, y)
             case _:
-                apart = (x.most < y.least) | (x.least > y.most)
-                return apart if predicate == "ne" else ~apart & apart, ~apart & apart
+                assert predicate == "ne", "there are no others"
+                return _apart(x, y), _alike(x, y)
+
+
+def _alike(x: ElementRange, y: ElementRange) -> Mask:
+    """Where all elements of both are one number."""
+    return (x.least == x.most) & (y.least == y.most) & (x.least == y.least)
+
+
+def _apart(x: ElementRange, y: ElementRange) -> Mask:
+    """Where no number is in both ranges."""
+    return (x.most < y.least) | (x.least > y.most)

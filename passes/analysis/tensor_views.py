@@ -7,9 +7,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-
-VIEWS = (kernel.TransposeOp, kernel.ReshapeOp, kernel.BroadcastOp, kernel.SliceOp)
-"""Operators that strides express, a reshape only where the dims it merges lie densely."""
+from mirage_mlir.passes.analysis.index_formulas import VIEWS as VIEWS
+from mirage_mlir.passes.analysis.index_formulas import is_formula
 
 
 @dataclass(frozen=True)
@@ -18,8 +17,8 @@ class TensorView:
     A tensor in device memory.
 
     Args:
-        root: the value that owns the memory: a function argument or a kernel's result; or indices,
-            whose elements are computed, and no memory.
+        root: the value that owns the memory: a function argument or a kernel's result; or a formula
+            of indices, whose elements are computed, and no memory.
         shape: sizes of the dims.
         strides: distance between neighbours along each dim, in elements; 0 where repeated.
         offset: of the first element, in elements.
@@ -116,7 +115,7 @@ def view_of(value: SSAValue) -> TensorView:
         return TensorView(value, shape, dense_strides(shape))
     owner = value.owner
     assert isinstance(owner, Operation)
-    if isinstance(owner, kernel.GraphDefinedOp | kernel.IotaOp):
+    if isinstance(owner, kernel.GraphDefinedOp) or is_formula(value):
         return TensorView(value, shape, dense_strides(shape))
     if owner.operands and (seen := through(owner, view_of(owner.operands[0]), shape)) is not None:
         return seen

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f16, i8, i64
+from xdsl.dialects.builtin import i8, i64
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -26,6 +26,7 @@ from mirage_mlir.passes.analysis.buffers import (
     cuts,
     is_staged,
 )
+from mirage_mlir.passes.analysis.magnitudes import has_moderate_numbers
 from mirage_mlir.passes.analysis.tensor_views import TensorView, stored_view, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
@@ -127,9 +128,9 @@ class KernelContext:
         return iterations_of_block(self.emit, self.graph, self.blocks)[1]
 
     @cached_property
-    def is_half(self) -> bool:
-        """Whether all inputs are f16, so that approximations with an error below f16's suffice."""
-        return all(kernel.tensor_type(value).element_type == f16 for value in self.graph.inputs)
+    def is_moderate(self) -> bool:
+        """Whether numbers are as f16 has them, so that approximations below its error suffice."""
+        return has_moderate_numbers(self.graph)
 
     @property
     def lane(self) -> Index:

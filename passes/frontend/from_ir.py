@@ -22,9 +22,11 @@ from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.float_domain import round_to_format
+from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
+from mirage_mlir.passes.frontend.index_samples import samples_of
 from mirage_mlir.passes.frontend.strided_views import strides_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
@@ -134,7 +136,7 @@ class _Reader:
     def _maker(self, value: SSAValue) -> Operation | None:
         """The operator of the piece that makes `value`."""
         owner = value.owner
-        if isinstance(owner, kernel.ConstantOp) and is_number(owner):
+        if (isinstance(owner, kernel.ConstantOp) and is_number(owner)) or is_formula(value):
             return None
         return owner if isinstance(owner, Operation) and self._reads_through(owner) else None
 
@@ -156,7 +158,7 @@ class _Reader:
             element_name(tensor.element_type),
             strides=strides_of(value),
             constant=_never_changes(value),
-            indices=_is_of_indices(value),
+            indices=samples_of(value) if is_formula(value) else None,
         )
 
     def _operator(self, op: Operation) -> int:
@@ -340,13 +342,6 @@ def _never_changes(value: SSAValue) -> bool:
         value = value.owner.operands[0]
     function = value.block.parent_op()
     return isinstance(function, FuncOp) and is_constant_input(function, value.index)
-
-
-def _is_of_indices(value: SSAValue) -> bool:
-    """Whether `value` is a view of indices."""
-    while isinstance(value.owner, VIEWS):
-        value = value.owner.operands[0]
-    return isinstance(value.owner, kernel.IotaOp)
 
 
 def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> Piece:

@@ -7,14 +7,16 @@ copy between views. A copy is a `kernel.cast` to the type that its operand has.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.index_formulas import is_formula
+from mirage_mlir.passes.frontend.indices import normalise_indices, replace
 from mirage_mlir.passes.frontend.logistic import join_logistic
-from mirage_mlir.passes.frontend.strided_views import VIEWS, owns_memory, view_of
+from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
 
 
 def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
@@ -34,64 +36,20 @@ def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
     return [reshaped, broadcast, copied, kernel.ReshapeOp(copied.result, op.result.type)]
 
 
-def spread_indices(root: Operation) -> None:
-    """Write each `kernel.iota` as views of a vector of all indices, in place."""
-    for op in list(root.walk()):
-        if isinstance(op, kernel.IotaOp) and len(shape := kernel.shape_of(op.result)) > 1:
-            dim, element = op.dim.value.data, kernel.tensor_type(op.result).element_type
-            lines = [size if number == dim else 1 for number, size in enumerate(shape)]
-            vector = kernel.IotaOp(0, TensorType(element, [shape[dim]]))
-            reshaped = kernel.ReshapeOp(vector.result, TensorType(element, lines))
-            _replace(op, [vector, reshaped, kernel.BroadcastOp(reshaped.result, op.result.type)])
-
-
-def _widen_indices(function: FuncOp) -> None:
-    """
-    Let indices be f32, in which kernels compute, and casts stand behind their views.
-
-    So kernels read one vector by its views, and need not rearrange a narrow copy of it.
-    """
-    for op in list(function.body.block.ops):
-        source = _cast_indices(op.operands[0]) if isinstance(op, VIEWS) else None
-        if source is None and not isinstance(op, kernel.IotaOp):
-            continue
-        narrow = op.results[0].type
-        wide = type(op).create(
-            operands=[] if source is None else [source],
-            properties=dict(op.properties),
-            result_types=[TensorType(f32, kernel.shape_of(op.results[0]))],
-        )
-        if wide.results[0].type != narrow:
-            _replace(op, [wide, kernel.CastOp(wide.results[0], narrow)])
-
-
-def _cast_indices(value: SSAValue) -> SSAValue | None:
-    """The indices in f32 that `value` is cast from; None where it is anything else."""
-    cast = value.owner
-    if not isinstance(cast, kernel.CastOp):
-        return None
-    view = view_of(cast.input)
-    is_wide = kernel.tensor_type(cast.input).element_type == f32
-    indices = view is not None and isinstance(view.root.owner, kernel.IotaOp)
-    return cast.input if is_wide and indices else None
-
-
 def _copy_strided_parts(op: kernel.ConcatOp) -> None:
     """Make the operands of a concat dense: it reads them in groups of dimensions."""
     for index, value in enumerate(op.inputs):
         view = view_of(value)
-        if view is None or not view.contiguous:
+        if view is None or not view.contiguous or is_formula(value):
             copied = kernel.CastOp(value, value.type)
             copied.location = op.location
             Rewriter.insert_op(copied, InsertPoint.before(op))
             op.operands[index] = copied.result
 
 
-def _replace(op: Operation, by: Sequence[Operation]) -> None:
-    """Put `by` in the place of `op`; in diagnostics they are at its place, too."""
-    for new in by:
-        new.location = op.location
-    Rewriter.replace_op(op, by)
+def _needs_copy(op: kernel.ReshapeOp) -> bool:
+    """Whether a reshape is no view: of strides, or of a formula of indices."""
+    return view_of(op.result) is None or (is_formula(op.input) and not is_formula(op.result))
 
 
 def _copy_borrowed_results(function: FuncOp) -> None:
@@ -113,15 +71,14 @@ def _copy_borrowed_results(function: FuncOp) -> None:
 def normalise(function: FuncOp) -> None:
     """Rewrite, in place, to operators that kernels have inside, and views by strides."""
     join_logistic(function)
-    spread_indices(function)
-    _widen_indices(function)
+    normalise_indices(function)
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
-            _replace(op, _repetition(op))
+            replace(op, _repetition(op))
     for op in list(function.body.block.ops):
-        if isinstance(op, kernel.ReshapeOp) and view_of(op.result) is None:
+        if isinstance(op, kernel.ReshapeOp) and _needs_copy(op):
             copied = kernel.CastOp(op.input, op.input.type)
-            _replace(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
+            replace(op, [copied, kernel.ReshapeOp(copied.result, op.result.type)])
         elif isinstance(op, kernel.ConcatOp):
             _copy_strided_parts(op)
     _copy_borrowed_results(function)

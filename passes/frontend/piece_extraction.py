@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.conditions import is_condition
 from mirage_mlir.passes.frontend.from_ir import (
@@ -169,6 +170,8 @@ class NumberedFunction:
         for op in inside:
             for operand in op.operands:
                 root, size = self._root(operand)
+                if is_formula(root):
+                    continue
                 if not (isinstance(root.owner, Operation) and _stays_inside(root.owner, inside)):
                     read[root] = max(size, read.get(root, 0))
         stored = (self._root(value)[1] for value in self._results(part))

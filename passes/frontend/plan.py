@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.index_formulas import makes_formula
 from mirage_mlir.passes.frontend.strided_views import takes_no_kernel
 from mirage_mlir.passes.frontend.to_ir import Kernel
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan
@@ -133,7 +134,8 @@ class FunctionWriter:
         """Copy a view, or a graph that was there before."""
         op = old.owner
         assert isinstance(op, Operation)
-        assert stays(op), f"no kernel of the plan makes the result of {op.name}"
+        of_formula = isinstance(op, kernel.ConstantOp)
+        assert stays(op) or of_formula, f"no kernel of the plan makes the result of {op.name}"
         # Cloning notes the new results.
         self._block.add_op(op.clone(self._values))
 
@@ -178,6 +180,8 @@ def to_compute(values: Sequence[SSAValue]) -> list[SSAValue]:
         owner = pending[-1].owner
         value = pending.pop()
         if not isinstance(owner, Operation):
+            continue
+        if makes_formula(owner):
             continue
         if stays(owner):
             pending += reversed(owner.operands)

@@ -17,6 +17,7 @@ from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport
 from mirage_mlir.equivalence.printed import printed
+from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.frontend.plan import PlannedKernel, varying
 from mirage_mlir.passes.frontend.strided_views import is_strided_view
 
@@ -98,8 +99,8 @@ class _Copier:
         assert maker.parent is not None
         depends = varying(maker.parent)
         # The owner of an argument is its block.
-        roots = [r for r in every if isinstance(r, BlockArgument) or r.owner in depends]
-        roots = roots or list(every)
+        read = [root for root in every if not is_formula(root)]
+        roots = [r for r in read if isinstance(r, BlockArgument) or r.owner in depends] or read
         self.block = Block(arg_types=[root.type for root in roots])
         self._values: dict[SSAValue, SSAValue] = dict(zip(roots, self.block.args, strict=True))
 

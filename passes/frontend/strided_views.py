@@ -5,6 +5,7 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.passes.analysis.index_formulas import is_formula, makes_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS, TensorView, dense_strides, through
 
 
@@ -25,7 +26,7 @@ def view_of(value: SSAValue) -> TensorView | None:
 def owns_memory(value: SSAValue) -> bool:
     """Whether a value is all of a tensor that the function computes, dims in any order."""
     view = view_of(value)
-    if view is None or isinstance(view.root.owner, Block | kernel.IotaOp) or view.offset:
+    if view is None or isinstance(view.root.owner, Block) or view.offset or is_formula(view.root):
         return False
     pairs = sorted(
         ((step, size) for size, step in zip(view.shape, view.strides, strict=True) if size > 1),
@@ -42,11 +43,18 @@ def is_strided_view(op: Operation) -> bool:
 
 
 def takes_no_kernel(op: Operation) -> bool:
-    """Whether the result of `op` needs no memory of its own: a view, or indices."""
-    return isinstance(op, kernel.IotaOp) or is_strided_view(op)
+    """Whether the result of `op` needs no memory of its own: a view, or a formula of indices."""
+    return is_strided_view(op) or makes_formula(op)
 
 
 def strides_of(value: SSAValue) -> tuple[int, ...]:
-    """The strides of a value in elements; one that needs a copy is dense after it."""
+    """
+    The strides of a value in elements; one that needs a copy is dense after it.
+
+    A formula of indices has none. It gets some by which no two dimensions seem to be one: a kernel
+    computes it from the index along each.
+    """
+    if is_formula(value):
+        return (1,) * len(kernel.shape_of(value))
     view = view_of(value)
     return dense_strides(kernel.shape_of(value)) if view is None else view.strides

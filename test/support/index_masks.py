@@ -26,6 +26,7 @@ class Masked:
         seen: lines that make `%seen`, 1 where query `%i` sees key `%j`.
         sees: the same in numpy.
         heads: how often all of it is there.
+        fill: the score of keys that are not seen.
     """
 
     queries: int
@@ -35,11 +36,17 @@ class Masked:
     seen: str
     sees: Callable[[Array, Array], Array]
     heads: int = 1
+    fill: float = -np.inf
 
     @property
     def grid(self) -> tuple[int, int]:
         """Blocks along queries and heads."""
         return -(-self.queries // self.rows), self.heads
+
+    @property
+    def lowest(self) -> str:
+        """`fill` as MLIR has it."""
+        return "0xff800000" if self.fill == -np.inf else f"{self.fill:.9e}"
 
     @property
     def iterations(self) -> int:
@@ -82,9 +89,9 @@ func.func @masked(%q: tensor<{h}x{q}x{d}xf16>, %k: tensor<{h}x{d}x{k}xf16>,
     %s = threadblock.matmul %qt, %kt
       : (!threadblock.tile<1x{r}x{d}xf16>, !threadblock.tile<1x{d}x{c}xf16>) -> {scores}
     {mask}
-    %low = threadblock.constant {{value = 0xff800000 : f32}} : {scores}
+    %low = threadblock.constant {{value = {self.lowest} : f32}} : {scores}
     %m = threadblock.select %seen, %s, %low : ({plane}, {scores}, {scores}) -> {scores}
-    %floor = threadblock.constant {{value = -1.0e+38 : f32}} : {scores}
+    %floor = threadblock.constant {{value = -3.0e+38 : f32}} : {scores}
     %bounded = threadblock.max %m, %floor : ({scores}, {scores}) -> {scores}
     %top = threadblock.reduce_max %bounded {{dims = array<i64: 2>}} : ({scores}) -> {rowwise}
     %d = threadblock.sub %m, %top : ({scores}, {rowwise}) -> {scores}
@@ -121,7 +128,7 @@ func.func @masked(%q: tensor<{h}x{q}x{d}xf16>, %k: tensor<{h}x{d}x{k}xf16>,
     def expected(self, inputs: list[Array]) -> Array:
         """Attention in float64."""
         q, k, v = (each.astype(np.float64) for each in inputs)
-        scores = np.where(self.plane, q @ k, -np.inf)
+        scores = np.where(self.plane, q @ k, self.fill)
         powers = np.exp(scores - scores.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ v
 
@@ -149,6 +156,14 @@ def window(queries: int, keys: int, rows: int, columns: int, width: int) -> Mask
     )
 
 
+def not_ahead(queries: int, keys: int, rows: int, columns: int) -> Masked:
+    """Causal attention as PyTorch's `~tril` says it: what is compared is compared once more."""
+    seen = """%ahead = threadblock.compare %i, %j {{predicate = "lt"}} : ({column}, {row}) -> {plane}
+    %zero = threadblock.constant {{value = 0.0 : f32}} : {plane}
+    %seen = threadblock.compare %ahead, %zero {{predicate = "eq"}} : ({plane}, {plane}) -> {plane}"""
+    return Masked(queries, keys, rows, columns, seen, lambda i, j: i >= j)
+
+
 def behind(queries: int, keys: int, rows: int, columns: int) -> Masked:
     """Query i sees the keys from i on: later blocks have shorter loops."""
     seen = COMPARED.replace("ge", "le")
@@ -170,6 +185,7 @@ CASES = {
     "causal, ragged": causal(50, 50, 16, 16),
     "causal, fewer queries than keys": causal(20, 64, 16, 16),
     "causal, fewer keys than queries": causal(64, 40, 16, 16),
+    "causal, by what is not seen": not_ahead(64, 64, 16, 16),
     "window": window(96, 96, 16, 16, 20),
     "narrow window": window(64, 64, 16, 16, 1),
     "window, ragged": window(70, 70, 16, 32, 33),

@@ -132,7 +132,7 @@ class BlockThreads(LiveValues):
         for value, edge in reversed(self.edges.items()):
             if edge.kind is Kind.INPUT:
                 tensor = tiling.program.inputs[edge.source]
-                item = 0 if tensor.indices else item_bytes(tensor.element_type)
+                item = 0 if tensor.indices is not None else item_bytes(tensor.element_type)
                 loaded = np.maximum(loaded, item * tiling.volume(value))
             elif edge.kind in ACCUMULATIONS or value not in before:
                 continue
@@ -160,7 +160,7 @@ class BlockThreads(LiveValues):
         """Bytes of an element that is loaded, the largest."""
         inputs = self.tiling.program.inputs
         loaded = [inputs[e.source] for e in self.edges.values() if e.kind is Kind.INPUT]
-        sizes = (item_bytes(each.element_type) for each in loaded if not each.indices)
+        sizes = (item_bytes(each.element_type) for each in loaded if each.indices is None)
         return max(sizes, default=1)
 
     def _chain_threads(self) -> Array:

@@ -36,7 +36,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     whole = {
         tensor.argument: _bytes(program, tensor.axes, tensor.element_type)
         for tensor in program.inputs
-        if not tensor.indices
+        if tensor.indices is None
     }
     written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
     together = sum(whole.values()) + written
@@ -44,7 +44,7 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     own = sum(
         _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
         for tensor in program.inputs
-        if not tensor.indices
+        if tensor.indices is None
     )
     # What is on its way when the first answer comes fits into shared memory.
     alone = own / shares - target.shared_memory_per_sm
@@ -89,7 +89,7 @@ def least_seconds(program: Program, target: Target) -> float:
     """A lower bound on the modelled time of any kernels that compute a program."""
     moved: dict[int, float] = {}
     for tensor in program.inputs:
-        if tensor.indices:
+        if tensor.indices is not None:
             continue
         elements = 1.0
         for axis in tensor.axes:

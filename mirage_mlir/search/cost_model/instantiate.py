@@ -141,7 +141,7 @@ def _even_step(program: Program, axis: str, step: int) -> int:
     Tensor cores compute the rest of 8 elements for nothing, which matters less than multiprocessors
     with a block more than others have; but copies want whole vectors along the lines of a tensor.
     """
-    read = (tensor for tensor in program.inputs if not tensor.indices)
+    read = (tensor for tensor in program.inputs if tensor.indices is None)
     lines = any((axis, 1) in tensor.by_stride() for tensor in read)
     return step if lines else min(step, EVEN_STEP)
 

@@ -61,7 +61,7 @@ class LiveValues:
         Indices are computed there.
         """
         edge = self.edges[value]
-        if edge.kind is Kind.INPUT and self.tiling.program.inputs[edge.source].indices:
+        if edge.kind is Kind.INPUT and self.tiling.program.inputs[edge.source].indices is not None:
             return False
         return self.tiling.in_loop(value) or any(
             self.edges[user].kind is Kind.MATMUL or self.tiling.in_loop(user)
@@ -183,7 +183,7 @@ class LiveValues:
         for value, edge in self.edges.items():
             if edge.kind is Kind.INPUT and not self.in_shared(value):
                 tensor = self.tiling.program.inputs[edge.source]
-                if tensor.indices:
+                if tensor.indices is not None:
                     continue
                 item, vector = (
                     item_bytes(tensor.element_type),

@@ -159,7 +159,10 @@ class WorkCount:
         return self.reads.work(edge)
 
     def _add_load(self, value: int, tensor: Input) -> None:
-        if tensor.indices:
+        if tensor.indices is not None:
+            elements = self.tiling.volume(value) * self.tiling.iterations(value)
+            work = self._work(value)
+            work.scalar = work.scalar + elements * tensor.indices.work
             return
         tiling, target = self.tiling, self.tiling.target
         item = item_bytes(tensor.element_type)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import prod
 
 from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.search.program.index_masks import IndexSamples
 from mirage_mlir.search.program.program import NARROW, Function, Kind, narrower
 
 
@@ -46,14 +47,14 @@ class Step:
 
 @dataclass(frozen=True)
 class InputTensor:
-    """An argument, or a view of one: `strides` in elements; it may be of `indices`."""
+    """An argument, or a view of one: `strides` in elements; it may be a formula of `indices`."""
 
     step: int
     argument: int
     element_type: str
     strides: tuple[int, ...]
     constant: bool
-    indices: bool = False
+    indices: IndexSamples | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class ProgramBuilder:
         *,
         strides: Sequence[int] | None = None,
         constant: bool = False,
-        indices: bool = False,
+        indices: IndexSamples | None = None,
     ) -> int:
         """The next argument."""
         argument = len(self.inputs)

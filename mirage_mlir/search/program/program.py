@@ -12,7 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 
-from mirage_mlir.search.program.index_masks import IndexMask, masks_of
+from mirage_mlir.search.program.index_masks import IndexMask, IndexSamples, masks_of
 
 Axes = tuple[str | None, ...]
 """The axis of each dimension of a tensor, None for a dimension of size 1."""
@@ -109,8 +109,8 @@ class Input:
     """Of each dimension, in elements."""
     constant: bool = False
     """Never changes between calls."""
-    indices: bool = False
-    """Each element is computed from its indices where it is needed: nothing is read."""
+    indices: IndexSamples | None = None
+    """Some elements, where each follows from its indices and is computed where it is needed."""
 
     def by_stride(self) -> list[tuple[str, int]]:
         """The axes with their strides, neighbouring elements first."""

@@ -244,7 +244,7 @@ class _Stabilizer:
         axes = operation.axes
         if self._may_be_masked(exp):
             # Where `KernelContext.is_half` holds for the kernel.
-            read = (each for each in self.program.inputs if not each.indices)
+            read = (each for each in self.program.inputs if each.indices is None)
             half = all(each.element_type == "f16" for each in read)
             value = LEAST_OF_HALF if half else LEAST
             constant = BlockOperation(Kind.CONSTANT, (), Stage.INVARIANT, (), value=value)

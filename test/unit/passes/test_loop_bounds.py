@@ -1,5 +1,7 @@
 """Loops that masks of indices bound: no iteration is left out that a result needs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from index_masks import CASES, Masked
@@ -38,6 +40,18 @@ def test_exactly_the_needed_iterations_are_run(name: str) -> None:
         ]
         found = bounds.iterations(block, case.iterations)
         assert list(found) == list(range(needed[0], needed[-1] + 1)) if needed else len(found) == 1
+
+
+@pytest.mark.parametrize("target", ["H200", "A100"])
+@pytest.mark.parametrize("fill", [-1e4, -1e9, -1e30, -2.9e38])
+@pytest.mark.parametrize("name", ["keys behind", "window, ragged"])
+def test_numbers_in_the_place_of_scores(name: str, fill: float, target: str) -> None:
+    """Of a tile without a key that is seen all scores are one large number: exp of 0 is 1."""
+    case = replace(CASES[name], fill=fill)
+    assert bounded(case)[1] is None
+    inputs = case.inputs()
+    (found,) = run_kernels(lower(case.module(), target=target), inputs)
+    np.testing.assert_allclose(found, case.expected(inputs), atol=4e-3)
 
 
 @pytest.mark.parametrize("target", ["H200", "A100"])
