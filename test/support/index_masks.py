@@ -158,9 +158,11 @@ def window(queries: int, keys: int, rows: int, columns: int, width: int) -> Mask
 
 def not_ahead(queries: int, keys: int, rows: int, columns: int) -> Masked:
     """Causal attention as PyTorch's `~tril` says it: what is compared is compared once more."""
-    seen = """%ahead = threadblock.compare %i, %j {{predicate = "lt"}} : ({column}, {row}) -> {plane}
+    seen = """%ahead = threadblock.compare %i, %j {{predicate = "lt"}}
+      : ({column}, {row}) -> {plane}
     %zero = threadblock.constant {{value = 0.0 : f32}} : {plane}
-    %seen = threadblock.compare %ahead, %zero {{predicate = "eq"}} : ({plane}, {plane}) -> {plane}"""
+    %seen = threadblock.compare %ahead, %zero {{predicate = "eq"}}
+      : ({plane}, {plane}) -> {plane}"""
     return Masked(queries, keys, rows, columns, seen, lambda i, j: i >= j)
 
 
