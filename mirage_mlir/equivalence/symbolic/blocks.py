@@ -158,7 +158,8 @@ class BlockForms:
             read = free_of(piece.form) | all_variables(each.value for each in piece.guards)
             if not read <= own:
                 raise Undecided("stored elements depend on the block that stores them")
-        return Symbolic(pieces, tuple(dims))
+        # What the block alone says counts for all blocks: each of them stores the element.
+        return Symbolic(pieces, tuple(dims), demands=self.tensors.moved_demands(tile, values))
 
     # Accumulators
 
@@ -174,7 +175,8 @@ class BlockForms:
         # Of a tile that is nowhere the sum is zero.
         there = conjunction(value.exists, _valid(value, over))
         pieces = self.tensors.sum_over(value, over, there)
-        return Symbolic(pieces, _first(value, over).dims)
+        demands = self.tensors.of_all(value, over, there)
+        return Symbolic(pieces, _first(value, over).dims, demands=demands)
 
     def _largest(self, value: Symbolic, over: Sequence[Variable]) -> Symbolic:
         there = conjunction(guards_.reading(value.exists, over), _valid(value, over))

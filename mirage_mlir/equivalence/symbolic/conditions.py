@@ -9,16 +9,20 @@ is `y + c (x - y)`: what is equal as a polynomial in c is equal for c = 0 and fo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import inf, lcm
 
+from mirage_mlir.equivalence.symbolic import demands as demands_
 from mirage_mlir.equivalence.symbolic import guards as guards_
+from mirage_mlir.equivalence.symbolic.demands import Demands
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
 from mirage_mlir.equivalence.symbolic.indices import ZERO, Index, number, plus, scaled
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.signs import ABOVE_ZERO, IS_ZERO
 from mirage_mlir.equivalence.symbolic.symbolic import (
+    NOTHING,
     Piece,
     Symbolic,
     conjunction,
@@ -63,7 +67,7 @@ class Conditions:
                 if guards is not None:
                     found.append(Piece(guards, self.forms.constant(int(holds))))
         pieces = together(found)
-        return Symbolic(pieces, difference.dims, difference.exists)
+        return replace(difference, pieces=pieces)
 
     def _cases(self, predicate: str, difference: Form) -> Cases | None:
         """Where a difference is as a predicate says; None where it is not that of indices."""
@@ -103,25 +107,28 @@ class Conditions:
         exists = conjunction(x.exists, y.exists, condition.exists)
         there = conjunction(exists, *(dim.valid for dim in dims))
         found: list[Piece] = []
+        demands = demands_.selected(condition.demands)
         for c in condition.pieces:
             value = self.forms.value_of(c.form)
             parts = y.pieces if value == 0 else x.pieces
             for part in parts:
-                for other in y.pieces if value is None else [Piece((), ())]:
+                for other in y.pieces if value is None else NOTHING.pieces:
                     guards = guards_.both(c.guards, part.guards, other.guards)
                     if guards is None or guards_.both(guards, there) is None:
                         continue
                     form = part.form
                     if value is None:
-                        form = self._blended(guards, c.form, part.form, other.form)
+                        form, own = self._blended(guards, c.form, part.form, other.form)
+                        demands = demands_.together(demands, own)
                     found.append(Piece(guards, form))
-        return Symbolic(together(found), dims, exists)
+            demands = demands_.together(demands, _demands(value, c.guards, x, y))
+        return Symbolic(together(found), dims, exists, demands)
 
-    def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> Form:
-        self.forms.where = guards
-        form = self.forms.selected(condition, x, y)
-        self.forms.where = ()
-        return form
+    def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> tuple[Form, Demands]:
+        with self.forms.demanding() as demands:
+            self.forms.where = guards
+            form = self.forms.selected(condition, x, y)
+        return form, tuple(demands)
 
     def _aligned(self, *tensors: Symbolic) -> list[Symbolic]:
         """Tensors of one rank, with one index for each dimension."""
@@ -138,6 +145,13 @@ class Conditions:
             )
             found.append(self.tensors.aligned(Symbolic((), dims), each, pairs))
         return found
+
+
+def _demands(value: Fraction | None, guards: Guards, x: Symbolic, y: Symbolic) -> Demands:
+    """What is needed where guards hold and a condition has a value; None: what data says."""
+    if value is None:
+        return demands_.where(demands_.selected((*x.demands, *y.demands)), guards)
+    return demands_.where((y if value == 0 else x).demands, guards)
 
 
 def decided(forms: Forms, predicate: str, difference: Form) -> Form:

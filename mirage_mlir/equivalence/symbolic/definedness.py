@@ -1,21 +1,21 @@
 """
 Where the reference is defined, and what a candidate may therefore divide by or take roots of.
 
-Where the reference is undefined nothing is claimed. So its divisors are not zero, and its radicands
-not negative, at the indices at which it uses them. A candidate may rely on that at these indices,
-and nowhere else.
+Where an element of the reference is undefined nothing is claimed of that element. So its divisors
+are not zero, and its radicands not negative, at the indices at which the element uses them. The
+same element of a candidate may rely on that at these indices, and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.domains import step
+from mirage_mlir.equivalence.symbolic.demands import Demand, Demands, Need, Strength
+from mirage_mlir.equivalence.symbolic.domains import Fresh, step
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import (
     Index,
@@ -27,59 +27,103 @@ from mirage_mlir.equivalence.symbolic.indices import (
     substituted,
     variables,
 )
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
-from mirage_mlir.equivalence.symbolic.terms import Form, Monomial
+from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
+from mirage_mlir.equivalence.symbolic.terms import Atom, Entry, Factor, Monomial, Undecided
 
-
-class Role(Enum):
-    """What is evaluated, and what follows from its being undefined somewhere."""
-
-    REFERENCE = "nothing is claimed there"
-    CANDIDATE = "the reference must be undefined there, too"
-    NEITHER = "nothing: it does not reach a result, or was looked at before"
-
-
-class Need(NamedTuple):
-    """That a form over parameters is never zero, or never negative."""
-
-    never: str
-    form: Form
+Columns = tuple[Variable, ...]
+"""Indices of an element: those that tell which element needs what."""
 
 
 class Region(NamedTuple):
-    """The values of parameters at which something is needed."""
+    """The elements, by some of their indices, and the values of parameters that each needs."""
 
     reads: Reads
     name: Monomial
     """The same for all regions that differ in names of variables alone."""
 
 
-class Granted:
-    """What follows from the reference being defined."""
+def check_defined(forms: Forms, reference: Symbolic, candidate: Symbolic) -> None:
+    """
+    Make sure that each element of the candidate has a value where that of the reference has one.
 
-    def __init__(self) -> None:
-        self._regions: dict[Need, list[Region]] = {}
+    Both have the same indices.
 
-    def add(self, need: Need, region: Region) -> None:
-        """Note what the reference needs."""
-        guards = region.reads.guards
-        names = tied(all_variables(region.reads.indices), guards)
-        if not guards_.without(guards, guards_.reading(guards, names)):
-            self._regions.setdefault(need, []).append(region)
-
-    def covers(self, need: Need, region: Region) -> bool:
-        """Whether the reference needs the same, surely at all of these indices."""
-        known = self._regions.get(need, [])
-        if not region.reads.indices:
-            return bool(known)
-        if any(each.name == region.name or _is_in_box(region, each) for each in known):
-            return True
-        return _is_among([each.reads for each in known], region.reads)
+    Raises:
+        Undecided: an element may have none.
+    """
+    granted = _Granted(forms, reference)
+    for demand in candidate.demands:
+        if demand.strength is not Strength.IMPLIED and not granted.covers(demand):
+            never = demand.need.never
+            if granted.covers(demand, elsewhere=True):
+                raise Undecided(
+                    f"an element of the candidate is not defined where something is {never} that "
+                    "only other elements of the reference need"
+                )
+            raise Undecided(f"the candidate alone is not defined where something is {never}")
 
 
-def reads(
-    indices: Sequence[Index], guards: Guards, fresh: Callable[[int], Variable]
-) -> Reads | None:
+class _Granted:
+    """What follows from the elements of a result of the reference being defined."""
+
+    def __init__(self, forms: Forms, result: Symbolic) -> None:
+        self.forms = forms
+        self._own = result.variables
+        self._known: dict[Need, list[tuple[Columns, Region]]] = {}
+        sure = [each for each in result.demands if each.strength is not Strength.PERHAPS]
+        for piece in result.pieces:
+            sure += forms.needed_by(piece.form, piece.guards)
+        self._demands: dict[Need, Demands] = {}
+        for each in dict.fromkeys(sure):
+            self._demands[each.need] = (*self._demands.get(each.need, ()), each)
+
+    def covers(self, demand: Demand, *, elsewhere: bool = False) -> bool:
+        """Whether the same element of the reference, or any (`elsewhere`), surely needs it."""
+        known = self._demands.get(demand.need, ())
+        if not demand.indices and not demand.read:
+            return any(not each.read for each in known)
+        every = [() if elsewhere else self._columns([each]) for each in known]
+        for each, columns in zip(known, every, strict=True):
+            part, whole = self._region(demand, columns), self._sure_region(each, columns)
+            if part is None:
+                return True
+            if whole is not None and (whole.name == part.name or _is_in_box(part, whole)):
+                return True
+        columns = () if elsewhere else self._columns(known)
+        part = self._region(demand, columns)
+        regions = [self._sure_region(each, columns) for each in known]
+        return part is None or _is_among([r.reads for r in regions if r is not None], part.reads)
+
+    def _columns(self, demands: Iterable[Demand]) -> Columns:
+        """The indices of elements on which it depends what they need."""
+        return tuple(sorted({v for each in demands for v in each.read & self._own}))
+
+    def _sure_region(self, demand: Demand, columns: Columns) -> Region | None:
+        """What is needed; None where it may be nothing, as a guard says."""
+        found = self._region(demand, columns)
+        if found is None:
+            return None
+        guards = found.reads.guards
+        names = tied(all_variables(found.reads.indices), guards)
+        return None if guards_.without(guards, guards_.reading(guards, names)) else found
+
+    def _region(self, demand: Demand, columns: Columns) -> Region | None:
+        """What is needed, for all values of all indices but some columns; None if nothing is."""
+        own = len(demand.indices)
+        indices = [*demand.indices, *map(of, columns)]
+        needed = reads(indices, demand.guards, self.forms.variable)
+        if needed is None:
+            return None
+        atoms = self.forms.atoms
+        form = atoms.intern(Atom("sum", entries=(Entry((), demand.need.form),)))
+        element = atoms.intern(Atom("element"))
+        factors = [Factor(form, needed.indices[:own], 1), Factor(element, needed.indices[own:], 1)]
+        return Region(needed, atoms.named(factors, needed.guards, needed.over))
+
+
+def reads(indices: Sequence[Index], guards: Guards, fresh: Fresh) -> Reads | None:
     """What indices are where guards hold, brought to one shape; None where that is nowhere."""
     while True:
         if (projected := _projected(indices, guards)) is None:
@@ -121,20 +165,28 @@ def _projected(indices: Sequence[Index], guards: Guards) -> Guards | None:
 
 
 def _is_in_box(region: Region, other: Region) -> bool:
-    """Whether another region has all values within its bounds, and these are some of them."""
+    """
+    Whether another region has all values within its bounds, and these are some of them.
+
+    Indices of the other one that read one variable go together, and so must these.
+    """
     if other.reads.guards:
         return False
-    indices = other.reads.indices
-    read = [index.linear[0][0] for index in indices if index.linear]
-    plain = all(len(i.linear) <= 1 and not i.floors and abs(_only(i)) <= 1 for i in indices)
-    if not plain or len(set(read)) < len(read):
-        return False
-    pairs = zip(map(span, region.reads.indices), map(span, indices), strict=True)
-    return all(low <= least and greatest <= high for (least, greatest), (low, high) in pairs)
-
-
-def _only(index: Index) -> int:
-    return index.linear[0][1] if index.linear else 0
+    first: dict[Variable, tuple[Index, Index]] = {}
+    for part, whole in zip(region.reads.indices, other.reads.indices, strict=True):
+        if len(whole.linear) > 1 or whole.floors or any(abs(c) != 1 for _, c in whole.linear):
+            return False
+        (least, greatest), (low, high) = span(part), span(whole)
+        if least < low or greatest > high:
+            return False
+        for variable, sign in whole.linear:
+            own, shape = first.setdefault(variable, (part, whole))
+            times = shape.linear[0][1] * sign
+            # Where the first is `v + a` and this one `w = +-v + b`, it is w that is read here, too.
+            expected = plus(plus(whole, shape, -times), own, times)
+            if expected != part:
+                return False
+    return True
 
 
 def _is_among(known: Sequence[Reads], part: Reads) -> bool:

@@ -9,7 +9,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence.symbolic.blocks import BlockForms, Watch, live_operations
-from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.operators import Operators
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
 from mirage_mlir.equivalence.symbolic.terms import Undecided
@@ -110,13 +109,9 @@ def forms_of(
     live = live_operations(
         _owners(results), lambda op: not all(result in values for result in op.results)
     )
-    used = needed_whole(results)
-    role = operators.forms.role
     for op in block.ops:
         if op not in live or all(result in values for result in op.results):
             continue
-        unused = role == Role.REFERENCE and op not in used
-        operators.forms.role = Role.NEITHER if unused else role
         operands = [values[operand] for operand in op.operands]
         if isinstance(op, kernel.GraphDefinedOp):
             made = BlockForms(operators, op, operands, watch).outputs()
@@ -125,7 +120,6 @@ def forms_of(
         for value, result in zip(op.results, made, strict=True):
             values.setdefault(value, result)
             watch(op, result)
-    operators.forms.role = role
     return [values[value] for value in results]
 
 

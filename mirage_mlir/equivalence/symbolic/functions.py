@@ -11,7 +11,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mirage_mlir.equivalence.symbolic.algebra import Product
-from mirage_mlir.equivalence.symbolic.definedness import Role
 from mirage_mlir.equivalence.symbolic.quotients import Quotients
 from mirage_mlir.equivalence.symbolic.terms import (
     Atom,
@@ -94,11 +93,11 @@ class Functions(Quotients):
     def rebuilt(self, f: Factor) -> Form:
         # Kept, as a chain of functions in which each is made anew twice would take 2^depth steps.
         if f not in self._made_anew:
-            known, self.role = self.role, Role.NEITHER
+            known, self._demands = self._demands, None
             try:
                 self._made_anew[f] = self.remade(f)
             finally:
-                self.role = known
+                self._demands = known
         return self._made_anew[f]
 
     def remade(self, f: Factor) -> Form:

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from mirage_mlir.equivalence.symbolic.algebra import Values
 from mirage_mlir.equivalence.symbolic.atoms import Ranging
-from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.demands import Strength
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
 from mirage_mlir.equivalence.symbolic.indices import Variable
 from mirage_mlir.equivalence.symbolic.inhabited import is_inhabited
@@ -148,13 +148,13 @@ class Forms(Maxima):
 
     def inverse(self, a: Form) -> Form:
         self._require_number(a, "something is divided by -inf")
-        self._grant_kept(a)
+        self._imply_kept(a)
         return super().inverse(a)
 
-    def _grant_kept(self, a: Form) -> None:
-        """Note that the reference has no value where a sum of exponentials is masked as a whole."""
-        if self.role == Role.REFERENCE and a in self._kept:
-            self.require("zero", self._kept[a])
+    def _imply_kept(self, a: Form) -> None:
+        """Note that there is no value where a sum of exponentials is masked as a whole."""
+        if a in self._kept:
+            self.require("zero", self._kept[a], Strength.IMPLIED)
 
     def _require_number(self, a: Form, otherwise: str) -> None:
         if self.is_lowest(a):
@@ -165,7 +165,7 @@ class Forms(Maxima):
             return a
         if not self.is_lowest(a):
             if name == "log":
-                self._grant_kept(a)
+                self._imply_kept(a)
             return super().function(name, a)
         number, without = self._parts(a)
         if name.startswith("rounded") and number is not None:

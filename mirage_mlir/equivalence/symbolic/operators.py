@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.symbolic.conditions import Conditions, decided
-from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.demands import Demand, Need
 from mirage_mlir.equivalence.symbolic.guards import guard
 from mirage_mlir.equivalence.symbolic.indices import ZERO, of, plus
 from mirage_mlir.equivalence.symbolic.lowest import Forms
@@ -74,10 +74,15 @@ class Operators:
 
     An operator has one result wherever it has the same operands: what a candidate leaves as it was
     has the same form even where forms are too large to be canonical.
+
+    Args:
+        tensors: computes with forms.
+        partial: the numbers of arguments some of whose elements may be undefined.
     """
 
-    def __init__(self, tensors: Tensors):
+    def __init__(self, tensors: Tensors, partial: Container[int] = ()):
         self.tensors = tensors
+        self._partial = partial
         self.forms = tensors.forms
         self.views = views = Views(tensors)
         conditions = Conditions(tensors)
@@ -113,7 +118,12 @@ class Operators:
             dims = tuple(map(self.tensors.dim, shape))
             indices = [ZERO if dim.variable is None else of(dim.variable) for dim in dims]
             form = self.forms.factor(Atom(kind, str(number)), indices)
-            self._arguments[number] = Symbolic((Piece((), form),), dims)
+            value = Symbolic((Piece((), form),), dims)
+            if number in self._partial:
+                argument, read = self.forms.abstract(form)
+                demand = Demand(Need("undefined", argument), read)
+                value = replace(value, demands=(demand,))
+            self._arguments[number] = value
         return self._arguments[number]
 
     def result(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
@@ -123,8 +133,7 @@ class Operators:
         Raises:
             Undecided: it has no form.
         """
-        unused = self.forms.role == Role.NEITHER
-        key = (op.name, unused, *op.properties.items(), op.results[0].type, *map(id, operands))
+        key = (op.name, *op.properties.items(), op.results[0].type, *map(id, operands))
         if key not in self._known:
             self._known[key] = self._result(op, operands), operands
         return self._known[key][0]
@@ -163,8 +172,10 @@ class Operators:
         i = self.tensors.dim(x.dims[dim].size)
         assert i.variable is not None
         before = guard(plus(of(i.variable), of(j), -1), 0, inf)
-        pieces = self.tensors.sum_over(x, [j], conjunction([before]))
-        return replace(x, pieces=pieces, dims=(*x.dims[:dim], i, *x.dims[dim + 1 :]))
+        tensors, there = self.tensors, conjunction([before])
+        pieces = tensors.sum_over(x, [j], there)
+        dims = (*x.dims[:dim], i, *x.dims[dim + 1 :])
+        return replace(x, pieces=pieces, dims=dims, demands=tensors.of_all(x, [j], there))
 
     def _layer_norm(self, op: Operation, operands: list[Symbolic]) -> Symbolic:
         x, *parameters = operands

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.equivalence.definedness import NUMBERS
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.definedness import Role
+from mirage_mlir.equivalence.symbolic.definedness import check_defined
 from mirage_mlir.equivalence.symbolic.equality import Equality
 from mirage_mlir.equivalence.symbolic.evaluate import (
     Numbers,
@@ -37,21 +38,34 @@ class Proof:
     """Why there is no proof."""
 
 
-def prove(reference: FuncOp, candidate: FuncOp, *, roundings: bool = False) -> Proof:
+def prove(
+    reference: FuncOp,
+    candidate: FuncOp,
+    *,
+    roundings: bool = False,
+    partial: frozenset[int] = frozenset(),
+) -> Proof:
     """
     Compare the normal forms of two functions of one signature.
 
-    What is proved holds for all inputs for which the reference's values are real numbers. With
-    `roundings` it also holds if tiles and scalars are rounded to their element types.
+    What is proved holds of each element of each result by itself, for all inputs for which the
+    reference's element is a real number.
+
+    Args:
+        reference: what is to be computed.
+        candidate: what claims to compute it.
+        roundings: whether it also has to hold if tiles and scalars are rounded to their element
+            types.
+        partial: the arguments some of whose elements may be undefined.
     """
     numbers: Numbers = {}
     pairs = zip(numbered(reference, numbers), numbered(candidate, numbers), strict=True)
     wanted = [number for number, (left, right) in enumerate(pairs) if left != right]
-    functions = _Functions(reference, candidate, roundings)
+    functions = _Functions(reference, candidate, roundings, partial)
     try:
         left, right = ([returned(f)[n] for n in wanted] for f in (reference, candidate))
         try:
-            different = functions.first_difference(left, right, ProofWork())
+            different = functions.compared(left, right, ProofWork()).first
         except TooManySteps:
             different = functions.first_difference_in_parts(left, right)
     except Undecided as error:
@@ -61,8 +75,22 @@ def prove(reference: FuncOp, candidate: FuncOp, *, roundings: bool = False) -> P
     return Proof(True)
 
 
-Cuts = Sequence[tuple[SSAValue, SSAValue]]
-"""Values of a reference and a candidate that were proved equal, and are taken for arguments."""
+class Cut(NamedTuple):
+    """Values of a reference and a candidate that were proved equal, and are taken for arguments."""
+
+    reference: SSAValue
+    candidate: SSAValue
+    partial: bool
+    """Whether elements of it may be undefined."""
+
+
+class Compared(NamedTuple):
+    """How values of a reference and a candidate compare."""
+
+    first: int | None
+    """The first whose normal forms differ; None where all are equal."""
+    partial: bool = False
+    """Whether elements of them may be undefined."""
 
 
 MOST_TRIED = 40
@@ -71,21 +99,27 @@ MOST_TRIED = 40
 
 @dataclass(frozen=True)
 class _Functions:
-    """Two functions of one signature; with `roundings` also rounding must be the same."""
+    """
+    Two functions of one signature.
+
+    With `roundings` also rounding must be the same. Elements of `partial` arguments may be
+    undefined.
+    """
 
     reference: FuncOp
     candidate: FuncOp
     roundings: bool
+    partial: frozenset[int]
 
-    def first_difference(
+    def compared(
         self,
         left: Sequence[SSAValue],
         right: Sequence[SSAValue],
         work: ProofWork,
-        cuts: Cuts = (),
-    ) -> int | None:
+        cuts: Sequence[Cut] = (),
+    ) -> Compared:
         """
-        The first value of the candidate whose normal form differs from that of the reference.
+        Compare normal forms of values of the candidate with those of the reference.
 
         Args:
             left: values of the reference.
@@ -94,25 +128,31 @@ class _Functions:
             cuts: what is known of others.
 
         Raises:
-            Undecided: a value has no normal form.
+            Undecided: a value has no normal form, or is not defined where that of the reference is.
         """
         expanded = expands_sigmoid(self.reference, self.candidate)
         forms = Forms(work, expand_sigmoid=expanded, roundings=self.roundings)
         tensors = Tensors(forms)
-        operators = Operators(tensors)
+        operators = Operators(tensors, self._partial(cuts))
         block = self.reference.body.block
-        expected = forms_of(operators, block, left, [value for value, _ in cuts])
-        for piece in (piece for result in expected for piece in result.pieces):
-            forms.grant(piece.form, piece.guards)
-        forms.role = Role.CANDIDATE
+        expected = forms_of(operators, block, left, [cut.reference for cut in cuts])
         block = self.candidate.body.block
-        found = forms_of(operators, block, right, [value for _, value in cuts])
-        forms.role = Role.NEITHER
+        found = forms_of(operators, block, right, [cut.candidate for cut in cuts])
+        found = [
+            tensors.aligned(one, other, [(dim, dim) for dim in range(len(one.dims))])
+            for one, other in zip(expected, found, strict=True)
+        ]
+        for one, other in zip(expected, found, strict=True):
+            check_defined(forms, one, other)
         for number, (one, other) in enumerate(zip(expected, found, strict=True)):
-            dims = [(dim, dim) for dim in range(len(one.dims))]
-            if not _equal(forms, one, tensors.aligned(one, other, dims)):
-                return number
-        return None
+            if not _equal(forms, one, other):
+                return Compared(number)
+        return Compared(None, any(one.demands for one in expected))
+
+    def _partial(self, cuts: Sequence[Cut]) -> frozenset[int]:
+        """The numbers of arguments, then cuts, some of whose elements may be undefined."""
+        first = len(self.reference.body.block.args)
+        return self.partial.union(first + n for n, cut in enumerate(cuts) if cut.partial)
 
     def first_difference_in_parts(
         self, left: Sequence[SSAValue], right: Sequence[SSAValue]
@@ -121,25 +161,27 @@ class _Functions:
         The same, where functions are too large to be compared whole.
 
         Functions are equal if they are equal with equal values as further arguments, so that each
-        part of a large program is compared by itself. Only values that the reference needs whole
-        are taken: all elements of others need not be real numbers.
+        part of a large program is compared by itself. Elements that may be undefined are read only
+        where the reference reads them. Only values that it needs whole are taken: of others too
+        few elements may matter.
 
         Raises:
             Undecided: a value has no normal form.
         """
-        cuts: list[tuple[SSAValue, SSAValue]] = []
+        cuts: list[Cut] = []
         steps = 0
         for pair in self._pairs():
             work = ProofWork.of_part(steps)
             try:
-                if self.first_difference([pair[0]], [pair[1]], work, cuts) is None:
-                    cuts.append(pair)
+                found = self.compared([pair[0]], [pair[1]], work, cuts)
+                if found.first is None:
+                    cuts.append(Cut(*pair, found.partial))
             except TooManySteps:
                 break
             except Undecided:
                 pass
             steps += work.steps
-        return self.first_difference(left, right, ProofWork.of_part(steps), cuts)
+        return self.compared(left, right, ProofWork.of_part(steps), cuts).first
 
     def _pairs(self) -> Sequence[tuple[SSAValue, SSAValue]]:
         """Values that may be equal: names propose them, and prove nothing."""

@@ -3,24 +3,21 @@ Quotients of forms.
 
 A quotient by a sum has the sum, without the common factors of its terms, as one factor with a
 negative power. Denominators are assumed not to be zero. One that is zero for all inputs, or for
-more than a null set of inputs for which the reference is defined, is refused.
+more than a null set of inputs, is demanded not to be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import gcd, lcm
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.algebra import Product, collect
-from mirage_mlir.equivalence.symbolic.definedness import Granted, Need, Region, Role, reads
+from mirage_mlir.equivalence.symbolic.demands import Demand, Need, Strength
 from mirage_mlir.equivalence.symbolic.guards import Guards
-from mirage_mlir.equivalence.symbolic.indices import (
-    Index,
-    Variable,
-    all_variables,
-)
+from mirage_mlir.equivalence.symbolic.indices import Variable, all_variables
 from mirage_mlir.equivalence.symbolic.inhabited import is_inhabited
 from mirage_mlir.equivalence.symbolic.signs import ABOVE_ZERO, IS_ZERO, Signs, has_terms
 from mirage_mlir.equivalence.symbolic.terms import (
@@ -43,53 +40,45 @@ class Quotients(Signs):
 
     def __init__(self, work: ProofWork | None = None) -> None:
         super().__init__(work)
-        self.role = Role.REFERENCE
-        """Of what is evaluated just now."""
         self.where: Guards = ()
         """What holds where something is computed just now."""
-        self._granted = Granted()
+        self._demands: list[Demand] | None = None
+        """What is needed by it; None where nobody asks, as it is known."""
 
-    def require(self, never: str, a: Form) -> None:
-        """
-        Demand that the reference is defined only where a form is never negative, or never zero.
+    @contextmanager
+    def demanding(self) -> Generator[list[Demand]]:
+        """Collect what is needed by what is computed meanwhile."""
+        found: list[Demand] = []
+        known, self._demands = (self.where, self._demands), found
+        try:
+            yield found
+        finally:
+            self.where, self._demands = known
 
-        Raises:
-            Undecided: it may be defined elsewhere.
-        """
-        if self.role == Role.NEITHER:
-            return
-        form, indices = self.abstract(a)
-        self._demand(Need(never, form), indices, self.where)
+    def require(self, never: str, a: Form, strength: Strength = Strength.SURE) -> None:
+        """Note that there is a value only where a form is never negative, or never zero."""
+        if self._demands is not None:
+            form, indices = self.abstract(a)
+            self._demands.append(Demand(Need(never, form), indices, self.where, strength))
 
-    def grant(self, a: Form, guards: Guards) -> None:
+    def needed_by(self, a: Form, guards: Guards) -> list[Demand]:
         """
-        Note what a result of the reference divides by, and takes roots of, where guards hold.
+        What a form divides by, and takes roots of, where guards hold.
 
         Of what data selects it needs not all.
         """
         if any(self.atoms[f.atom].name in (ABOVE_ZERO, IS_ZERO) for m, _ in a for f in m.factors):
-            return
+            return []
+        found: list[Demand] = []
         for monomial, _ in a:
             where = guards_.both(guards, monomial.guards)
             for f in monomial.factors if where is not None else ():
                 atom = self.atoms[f.atom]
                 if atom.name == "sqrt":
-                    self._demand(Need("negative", atom.form), f.indices, where or ())
+                    found.append(Demand(Need("negative", atom.form), f.indices, where or ()))
                 if atom.kind == "sum" and f.exponent < 0:
-                    self._demand(Need("zero", atom.form), f.indices, where or ())
-
-    def _demand(self, need: Need, indices: Sequence[Index], where: Guards) -> None:
-        needed = reads(indices, where, self.variable)
-        if needed is None:
-            return
-        form = need.form
-        atom = self.atoms.intern(Atom("sum", entries=(Entry((), form),)))
-        name = self.atoms.named([Factor(atom, needed.indices, 1)], needed.guards, needed.over)
-        region = Region(needed, name)
-        if self.role == Role.REFERENCE:
-            self._granted.add(need, region)
-        elif not self._granted.covers(need, region):
-            raise Undecided(f"the candidate alone is not defined where something is {need.never}")
+                    found.append(Demand(Need("zero", atom.form), f.indices, where or ()))
+        return found
 
     # Quotients
 
@@ -98,7 +87,7 @@ class Quotients(Signs):
         1 / a.
 
         Raises:
-            Undecided: a is zero, or may be.
+            Undecided: a is zero, or a sum that may have no terms.
         """
         if not a:
             raise Undecided("something is divided by zero")

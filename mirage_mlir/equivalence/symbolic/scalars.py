@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -69,6 +70,7 @@ class ScalarForms:
         for operand in operands:
             # Of -inf there is no multiple.
             nothing = self.tensors.each(lambda _: self.forms.constant(0), operand)
+            nothing = replace(nothing, demands=())
             whole = self.tensors.add(whole, nothing)
         return self.tensors.add(whole, x)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mirage_mlir.equivalence.symbolic import demands as demands_
 from mirage_mlir.equivalence.symbolic import guards as guards_
+from mirage_mlir.equivalence.symbolic.demands import Demands
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
 from mirage_mlir.equivalence.symbolic.indices import Index, Variable, of, variable_of
 from mirage_mlir.equivalence.symbolic.lowest import Forms
@@ -48,6 +50,8 @@ class Symbolic:
     pieces: tuple[Piece, ...]
     dims: tuple[Dim, ...]
     exists: Guards = ()
+    demands: Demands = ()
+    """What its elements need, in terms of the indices of its dimensions."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,8 +85,8 @@ def conjunction(*conditions: Iterable[Guard | bool]) -> Guards:
     return both
 
 
-NOTHING = Piece((), ())
-"""The piece of a tensor of zeros."""
+NOTHING = Symbolic((Piece((), ()),), ())
+"""Zeros."""
 
 
 class PieceAlgebra:
@@ -97,7 +101,7 @@ class PieceAlgebra:
 
     def each(self, operation: Callable[[Form], Form], x: Symbolic) -> Symbolic:
         """An operation on each element."""
-        return replace(x, pieces=self.combined(lambda _, a: operation(a), [NOTHING], x.pieces, x))
+        return self.combined(lambda _, a: operation(a), NOTHING, x, x)
 
     def insert(self, x: Symbolic, values: Mapping[Variable, Index]) -> Symbolic:
         """A tensor with variables replaced; dimensions keep only what is again a variable."""
@@ -105,7 +109,18 @@ class PieceAlgebra:
             self.moved(x.pieces, values),
             tuple(_moved(dim, values) for dim in x.dims),
             _moved_condition(x.exists, values),
+            self.moved_demands(x, values),
         )
+
+    def moved_demands(self, x: Symbolic, values: Mapping[Variable, Index]) -> Demands:
+        """What elements need where they are read at other indices."""
+        for demand in x.demands:
+            self.forms.atoms.work.read(demand.indices)
+        return demands_.moved(x.demands, values)
+
+    def of_all(self, x: Symbolic, over: Iterable[Variable], guards: Guards) -> Demands:
+        """What is needed where all elements are, over some variables, at which guards hold."""
+        return demands_.of_all(x.demands, over, guards, self.forms.variable)
 
     def moved(self, pieces: Iterable[Piece], values: Mapping[Variable, Index]) -> tuple[Piece, ...]:
         """Pieces with variables replaced, without those that are nowhere."""
@@ -119,25 +134,22 @@ class PieceAlgebra:
         )
 
     def combined(
-        self,
-        operation: Callable[[Form, Form], Form],
-        x: Sequence[Piece],
-        y: Sequence[Piece],
-        result: Symbolic,
-    ) -> tuple[Piece, ...]:
-        """An operation on the elements of two tensors, where the result has elements."""
+        self, operation: Callable[[Form, Form], Form], x: Symbolic, y: Symbolic, result: Symbolic
+    ) -> Symbolic:
+        """A result with an operation on the elements of two tensors, where it has elements."""
         there = conjunction(result.exists, *(dim.valid for dim in result.dims))
         found: list[Piece] = []
-        self.forms.atoms.work.spend(len(x) * len(y))
-        for a in x:
-            for b in y:
-                guards = guards_.both(a.guards, b.guards)
-                where = None if guards is None else guards_.both(guards, there)
-                if guards is not None and where is not None:
-                    self.forms.where = where
-                    found.append(Piece(guards, operation(a.form, b.form)))
-        self.forms.where = ()
-        return together(found)
+        self.forms.atoms.work.spend(len(x.pieces) * len(y.pieces))
+        with self.forms.demanding() as demands:
+            for a in x.pieces:
+                for b in y.pieces:
+                    guards = guards_.both(a.guards, b.guards)
+                    where = None if guards is None else guards_.both(guards, there)
+                    if guards is not None and where is not None:
+                        self.forms.where = where
+                        found.append(Piece(guards, operation(a.form, b.form)))
+        every = demands_.together(x.demands, y.demands, demands)
+        return replace(result, pieces=together(found), demands=every)
 
     def aligned(self, x: Symbolic, y: Symbolic, pairs: Sequence[tuple[int, int]]) -> Symbolic:
         """`y` with the indices of `x` in corresponding dimensions, and in no others."""

@@ -57,7 +57,7 @@ class Tensors(PieceAlgebra):
         y = self.aligned(x, y, [(dim, dim) for dim in range(rank)])
         dims = tuple(joined(a, b) for a, b in zip(x.dims, y.dims, strict=True))
         result = Symbolic((), dims, conjunction(x.exists, y.exists))
-        return replace(result, pieces=self.combined(operation, x.pieces, y.pieces, result))
+        return self.combined(operation, x, y, result)
 
     def subtract(self, x: Symbolic, y: Symbolic) -> Symbolic:
         """`x - y`."""
@@ -105,12 +105,14 @@ class Tensors(PieceAlgebra):
             return self.forms.largest(((part.form, part.guards) for part in parts), names)
 
         there = conjunction(result.exists, *(dim.valid for dim in result.dims))
-        return replace(result, pieces=self.reduced(x, over, guards, largest, there))
+        pieces = self.reduced(x, over, guards, largest, there)
+        return replace(result, pieces=pieces, demands=self.of_all(x, over, guards))
 
     def total(self, x: Symbolic, dims: Sequence[int]) -> Symbolic:
         """The sum over dimensions, which stay with size 1."""
         over, guards = _reduced(x, dims)
-        return Symbolic(self.sum_over(x, over, guards), _without(x.dims, dims), x.exists)
+        pieces, demands = self.sum_over(x, over, guards), self.of_all(x, over, guards)
+        return Symbolic(pieces, _without(x.dims, dims), x.exists, demands)
 
     def mean(self, x: Symbolic, dims: Sequence[int]) -> Symbolic:
         """The sum over dimensions, divided by how many elements it has."""
@@ -135,8 +137,7 @@ class Tensors(PieceAlgebra):
         contracted = joined(x.dims[-1], y.dims[-2])
         dims = (*batch, x.dims[-2], contracted, y.dims[-1])
         product = Symbolic((), dims, conjunction(x.exists, y.exists))
-        pieces = self.combined(self.forms.mul, x.pieces, y.pieces, product)
-        result = self.total(replace(product, pieces=pieces), [rank - 1])
+        result = self.total(self.combined(self.forms.mul, x, y, product), [rank - 1])
         return replace(result, dims=(*result.dims[:-2], result.dims[-1]))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
+from mirage_mlir.equivalence.symbolic import demands as demands_
+from mirage_mlir.equivalence.symbolic.demands import Demands
 from mirage_mlir.equivalence.symbolic.guards import both, guard
 from mirage_mlir.equivalence.symbolic.indices import (
     ZERO,
@@ -56,7 +58,15 @@ class Views:
         variable = x.dims[dim].variable
         if variable is None:
             return replace(x, dims=dims)
-        return Symbolic(self.tensors.moved(x.pieces, {variable: index}), dims, x.exists)
+        return self._read(x, {variable: index}, dims)
+
+    def _read(self, x: Symbolic, values: Mapping[Variable, Index], dims: Sequence[Dim]) -> Symbolic:
+        """`x` with other dimensions, and indices of these in the place of its own."""
+        pieces, demands = (
+            self.tensors.moved(x.pieces, values),
+            self.tensors.moved_demands(x, values),
+        )
+        return Symbolic(pieces, tuple(dims), x.exists, demands)
 
     def slice(self, x: Symbolic, dim: int, offset: int, size: int, stride: int) -> Symbolic:
         """Every `stride`-th index of a dimension from `offset` on, `size` in all."""
@@ -88,7 +98,7 @@ class Views:
                 if variable is not None:
                     values[variable] = flat if last else remainder(flat, size)
                 flat = flat if last else floor_div(flat, size)
-        return Symbolic(self.tensors.moved(x.pieces, values), dims, x.exists)
+        return self._read(x, values, dims)
 
     def concat(self, parts: Sequence[Symbolic], dim: int) -> Symbolic:
         """
@@ -103,6 +113,7 @@ class Views:
         others = [(n, n) for n in range(len(dims)) if n != dim]
         pieces: list[Piece] = []
         forms: list[Form | None] = []
+        demands: Demands = ()
         start, exists = 0, first.exists
         for x in parts:
             x = self.tensors.aligned(replace(first, dims=tuple(dims)), x, others)
@@ -111,8 +122,10 @@ class Views:
             stop = start + x.shape[dim]
             forms.append(_only_form(x, dim))
             moved = self.read_at(x, dim, new, plus(_index(new), number(-start)))
+            here = [guard(_index(new), start, stop)]
+            demands = demands_.together(demands, demands_.where(moved.demands, here))
             for piece in moved.pieces:
-                guards = both(piece.guards, [guard(_index(new), start, stop)])
+                guards = both(piece.guards, here)
                 if guards is not None:
                     pieces.append(Piece(guards, piece.form))
             for n, _ in others:
@@ -120,7 +133,7 @@ class Views:
             exists = conjunction(exists, x.exists)
             start = stop
         found = self._progression(forms, _index(new)) or together(pieces)
-        return Symbolic(found, tuple(dims), exists)
+        return Symbolic(found, tuple(dims), exists, demands)
 
     def _progression(self, forms: Sequence[Form | None], index: Index) -> tuple[Piece, ...]:
         """Elements that are linear in their index as such a form; none where they are not."""
