@@ -60,9 +60,11 @@ class Verifier:
     quick: bool = False
     """Whether accuracy is measured only where that takes little time: what is compared is a part of
     something that will be compared again."""
+    partial: frozenset[int] = frozenset()
+    """The arguments some of whose elements may be undefined, as values of a larger program are."""
 
     def __post_init__(self) -> None:
-        self._known = Known(self.reference, self.seed, self.quick)
+        self._known = Known(self.reference, self.seed, self.quick, self.partial)
 
     def compare(self, candidate: FuncOp, budget: float | None = None) -> EquivalenceReport:
         """

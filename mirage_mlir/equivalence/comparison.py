@@ -69,7 +69,7 @@ class CandidateComparison:
 
     def report(self) -> EquivalenceReport:
         """The report; steps that are not needed are left out."""
-        proof = prove(*self.functions)
+        proof = prove(*self.functions, partial=self.known.partial)
         found = self._compared()
         try:
             if isinstance(found, str):
@@ -87,6 +87,8 @@ class CandidateComparison:
         undefined = None if proof.proved else undefined_operation(self.candidate)
         if undefined is not None:
             return Tests(reason=f"tests do not see where {undefined}")
+        if self.known.partial and not proof.proved:
+            return Tests(reason="tests do not see what is read of elements that may be undefined")
         outcome = found.outcome
         bound = outcome.bound
         return Tests(outcome.passed, bound.probability, bound.theorem, found.scope, outcome.reason)

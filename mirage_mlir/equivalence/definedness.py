@@ -41,7 +41,7 @@ ARITHMETIC = frozenset("add accumulate cast div load mul scale square sub".split
 
 
 NUMBERS = frozenset(["compare", "div", "exp", "matmul", "softmax"]) | with_effect(Effect.ADDS)
-"""Operators that make numbers of -inf, or are refused where they would not."""
+"""Operators that make numbers of -inf, or are refused where they would not (`_multiplies`)."""
 
 
 class KnownSign(NamedTuple):
@@ -56,11 +56,20 @@ class KnownSign(NamedTuple):
 
 def undefined_operation(function: FuncOp) -> str | None:
     """An operator that may be undefined unseen, with the reason; None if there is none."""
+    return _walked(function).found
+
+
+def partial_values(function: FuncOp) -> set[SSAValue]:
+    """The values of a function some of whose elements may be undefined, or -inf."""
+    return _walked(function).partial
+
+
+def _walked(function: FuncOp) -> _Walk:
     walk = _Walk()
     for argument in function.body.block.args:
         walk.known[argument] = KnownSign()
     walk.follow(function.body.block)
-    return walk.found
+    return walk
 
 
 class _Walk:
@@ -69,12 +78,14 @@ class _Walk:
     def __init__(self) -> None:
         self.known: dict[SSAValue, KnownSign] = {}
         self.found: str | None = None
+        self.partial: set[SSAValue] = set()
 
     def follow(self, block: Block) -> list[KnownSign]:
         """Computes the signs of a block's values; returns that of the stored value."""
         stored: list[KnownSign] = []
         for op in block.ops:
             operands = [self.known[operand] for operand in op.operands]
+            before, self.found = self.found, None
             if isinstance(op, kernel.GraphDefinedOp):
                 self.known.update(zip(op.body.block.args, operands, strict=True))
                 self.known.update(zip(op.results, self.follow(op.body.block), strict=True))
@@ -86,6 +97,9 @@ class _Walk:
                     _sign(op, operands), _is_arithmetic(op, operands), _may_be_lowest(op, operands)
                 )
                 self.known.update((result, made) for result in op.results)
+            partial = self.found is not None or not self.partial.isdisjoint(op.operands)
+            self.partial.update(v for v in op.results if partial or self.known[v].lowest)
+            self.found = self.found or before
         return stored
 
     def _check(self, op: Operation, operands: Sequence[KnownSign]) -> None:
@@ -96,12 +110,30 @@ class _Walk:
             self.found = f"{op.name} divides by what may be zero"
         elif name == "softmax" and operands[0].lowest:
             self.found = f"{op.name} is taken of what may all be -inf"
-        elif name == "sub" and operands[1].lowest:
+        elif _subtracts_lowest(op, operands):
             self.found = f"{op.name} subtracts what may be -inf"
+        elif _multiplies(op) and any(operand.lowest for operand in operands):
+            self.found = f"{op.name} multiplies or adds up what may be -inf"
         elif name in ("rsqrt", "log") and operands[0].sign != POSITIVE:
             self.found = f"{op.name} is taken of what may not be positive"
-        elif name in ("sqrt", "pow") and operands[0].sign == UNKNOWN:
+        elif name in ("sqrt", "pow", "log1p") and operands[0].sign == UNKNOWN:
             self.found = f"{op.name} is taken of what may be negative"
+
+
+def _subtracts_lowest(op: Operation, operands: Sequence[KnownSign]) -> bool:
+    """Whether what may be -inf is subtracted, of which tests have a random number."""
+    if isinstance(op, threadblock.AccumulateOp):
+        # By the exponential of each maximum less the last one.
+        return op.rescale is not None and operands[1].lowest
+    return mnemonic(op) == "sub" and operands[1].lowest
+
+
+def _multiplies(op: Operation) -> bool:
+    """Whether an operator makes something else of -inf than -inf, or nothing."""
+    name = mnemonic(op)
+    if name == "scale":
+        return number(op, "factor") <= 0
+    return name in ("mul", "div", "square", "pow") or name in with_effect(Effect.ADDS)
 
 
 def _is_arithmetic(op: Operation, operands: Sequence[KnownSign]) -> bool:

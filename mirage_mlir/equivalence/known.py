@@ -25,11 +25,13 @@ class Known:
         reference: it must not change meanwhile.
         seed: of all random numbers.
         quick: whether accuracy is measured only where that takes little time.
+        partial: the arguments some of whose elements may be undefined.
     """
 
     reference: FuncOp
     seed: int
     quick: bool = False
+    partial: frozenset[int] = frozenset()
     _drawn: dict[object, RandomTests] = field(default_factory=dict[object, RandomTests])
     _gates: dict[object, FloatGate] = field(default_factory=dict[object, FloatGate])
 

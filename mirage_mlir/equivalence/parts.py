@@ -20,6 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.definedness import partial_values
 from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.equivalence.random_tests import LANES
@@ -41,6 +42,9 @@ class Part:
 
     reference: FuncOp
     candidate: FuncOp
+    partial: frozenset[int] = frozenset()
+    """The arguments some of whose elements may be undefined: each element of the candidate reads
+    only those that the same element of the reference reads."""
 
 
 def numbered_values(function: FuncOp) -> list[SSAValue]:
@@ -112,15 +116,16 @@ class PartVerifier:
 
     def _of(self, part: Part) -> EquivalenceReport:
         expected = printed(ModuleOp([part.reference.clone()]))
+        expected += str(sorted(part.partial))
         text = expected + printed(ModuleOp([part.candidate.clone()]))
         if text not in self._known:
             if expected not in self._verifiers:
-                self._verifiers[expected] = self._verifier(part.reference)
+                self._verifiers[expected] = self._verifier(part.reference, part.partial)
             self._known[text] = self._verifiers[expected].compare(part.candidate)
         return self._known[text]
 
-    def _verifier(self, reference: FuncOp) -> Verifier:
-        return Verifier(reference, self.tests, self.seed, self.budget)
+    def _verifier(self, reference: FuncOp, partial: frozenset[int] = frozenset()) -> Verifier:
+        return Verifier(reference, self.tests, self.seed, self.budget, partial=partial)
 
 
 def _together(reports: Sequence[EquivalenceReport]) -> Tests:
@@ -149,7 +154,7 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
     """
     program, left = _merged(program)
     right = numbered_values(candidate)
-    dependent = _dependent(program)
+    dependent, partial = _dependent(program), partial_values(program)
     arguments = zip(candidate.body.block.args, program.body.block.args, strict=True)
     partners: dict[SSAValue, SSAValue] = dict(arguments)
     groups: list[list[SSAValue]] = []
@@ -163,11 +168,11 @@ def _parts(program: FuncOp, candidate: FuncOp, pairs: Pairs) -> Iterator[Part]:
         if group:
             groups.append(group)
     for group in groups:
-        yield _part([partners[value] for value in group], group, partners)
+        yield _part([partners[value] for value in group], group, partners, partial)
     returned = list(zip(_returned(program), _returned(candidate), strict=True))
     rest = [(one, other) for one, other in returned if partners.get(other) is not one]
     if rest:
-        yield _part([one for one, _ in rest], [other for _, other in rest], partners)
+        yield _part([one for one, _ in rest], [other for _, other in rest], partners, partial)
 
 
 def _merged(program: FuncOp) -> tuple[FuncOp, list[SSAValue]]:
@@ -198,7 +203,10 @@ def _returned(function: FuncOp) -> Sequence[SSAValue]:
 
 
 def _part(
-    wanted: Sequence[SSAValue], made: Sequence[SSAValue], partners: Mapping[SSAValue, SSAValue]
+    wanted: Sequence[SSAValue],
+    made: Sequence[SSAValue],
+    partners: Mapping[SSAValue, SSAValue],
+    partial: Container[SSAValue],
 ) -> Part:
     """The part that leads to `wanted` in the program and to `made` in the candidate."""
     own = set(made)
@@ -216,6 +224,7 @@ def _part(
     return Part(
         _function(reference, operators, wanted, stands_for),
         _function(block, kernels, made, arguments),
+        frozenset(n for n, value in enumerate(inputs) if value in partial),
     )
 
 

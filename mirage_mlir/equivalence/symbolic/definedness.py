@@ -44,20 +44,24 @@ class Region(NamedTuple):
     """The same for all regions that differ in names of variables alone."""
 
 
-def check_defined(forms: Forms, reference: Symbolic, candidate: Symbolic) -> None:
+def check_defined(
+    forms: Forms, reference: Sequence[Symbolic], candidate: Sequence[Symbolic]
+) -> None:
     """
     Make sure that each element of the candidate has a value where that of the reference has one.
 
-    Both have the same indices.
+    Results of both have the same indices.
 
     Raises:
         Undecided: an element may have none.
     """
-    granted = _Granted(forms, reference)
-    for demand in candidate.demands:
-        if demand.strength is not Strength.IMPLIED and not granted.covers(demand):
+    every = [Granted(forms, result) for result in reference]
+    for granted, result in zip(every, candidate, strict=True):
+        for demand in result.demands:
+            if demand.strength is Strength.IMPLIED or granted.covers(demand):
+                continue
             never = demand.need.never
-            if granted.covers(demand, elsewhere=True):
+            if any(other.covers(demand, elsewhere=True) for other in every):
                 raise Undecided(
                     f"an element of the candidate is not defined where something is {never} that "
                     "only other elements of the reference need"
@@ -65,8 +69,8 @@ def check_defined(forms: Forms, reference: Symbolic, candidate: Symbolic) -> Non
             raise Undecided(f"the candidate alone is not defined where something is {never}")
 
 
-class _Granted:
-    """What follows from the elements of a result of the reference being defined."""
+class Granted:
+    """What elements of a result of the reference need, and thus have where they are defined."""
 
     def __init__(self, forms: Forms, result: Symbolic) -> None:
         self.forms = forms

@@ -66,6 +66,9 @@ class Functions(Quotients):
             case "log":
                 self._require_positive(a)
                 return self._opaque(name, a)
+            case "log1p":
+                self._require_positive(self.add(self.constant(1), a))
+                return self._opaque(name, a)
             case _:
                 return self._opaque(name, a)
 

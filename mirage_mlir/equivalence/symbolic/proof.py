@@ -142,8 +142,7 @@ class _Functions:
             tensors.aligned(one, other, [(dim, dim) for dim in range(len(one.dims))])
             for one, other in zip(expected, found, strict=True)
         ]
-        for one, other in zip(expected, found, strict=True):
-            check_defined(forms, one, other)
+        check_defined(forms, expected, found)
         for number, (one, other) in enumerate(zip(expected, found, strict=True)):
             if not _equal(forms, one, other):
                 return Compared(number)
