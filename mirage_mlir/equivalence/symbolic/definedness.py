@@ -21,8 +21,10 @@ from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
     all_variables,
+    number,
     of,
     plus,
+    scaled,
     span,
     substituted,
     variables,
@@ -170,31 +172,32 @@ def _projected(indices: Sequence[Index], guards: Guards) -> Guards | None:
 
 def _is_in_box(region: Region, other: Region) -> bool:
     """
-    Whether another region has all values within its bounds, and these are some of them.
+    Whether another region has all values of its variables, and these are some of them.
 
-    Indices of the other one that read one variable go together, and so must these.
+    A column of it that is one variable says what that is here. All others must then be what these
+    say, as in the region of `r_i`, in which the index of the element is that of r.
     """
     if other.reads.guards:
         return False
-    first: dict[Variable, tuple[Index, Index]] = {}
-    for part, whole in zip(region.reads.indices, other.reads.indices, strict=True):
-        if len(whole.linear) > 1 or whole.floors or any(abs(c) != 1 for _, c in whole.linear):
-            return False
-        (least, greatest), (low, high) = span(part), span(whole)
+    pairs = list(zip(region.reads.indices, other.reads.indices, strict=True))
+    values: dict[Variable, Index] = {}
+    for part, whole in pairs:
+        if len(whole.linear) == 1 and not whole.floors:
+            ((variable, sign),) = whole.linear
+            if abs(sign) == 1:
+                values.setdefault(variable, scaled(plus(part, number(whole.constant), -1), sign))
+    for variable, value in values.items():
+        (least, greatest), (low, high) = span(value), variable.span
         if least < low or greatest > high:
             return False
-        for variable, sign in whole.linear:
-            own, shape = first.setdefault(variable, (part, whole))
-            times = shape.linear[0][1] * sign
-            # Where the first is `v + a` and this one `w = +-v + b`, it is w that is read here, too.
-            expected = plus(plus(whole, shape, -times), own, times)
-            if expected != part:
-                return False
-    return True
+    known = all_variables(other.reads.indices) <= values.keys()
+    return known and all(substituted(whole, values) == part for part, whole in pairs)
 
 
 def _is_among(known: Sequence[Reads], part: Reads) -> bool:
     """Whether all that is read is read by others; False where that is unknown."""
+    if not part.indices:
+        return False
     columns = {*range(len(part.indices))}
     tables = [table for table in (each.rows(columns) for each in known) if table is not None]
     own = part.rows(columns)

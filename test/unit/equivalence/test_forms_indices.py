@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.definedness import reads
+from mirage_mlir.equivalence.symbolic.definedness import Granted, reads
+from mirage_mlir.equivalence.symbolic.demands import Demand, Need
 from mirage_mlir.equivalence.symbolic.guards import Guards, reading
 from mirage_mlir.equivalence.symbolic.images import Weighted, is_nothing, is_same, ratio
 from mirage_mlir.equivalence.symbolic.indices import (
@@ -27,7 +28,10 @@ from mirage_mlir.equivalence.symbolic.indices import (
     span,
     substituted,
 )
+from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
+from mirage_mlir.equivalence.symbolic.symbolic import Dim, Symbolic
+from mirage_mlir.equivalence.symbolic.terms import Atom
 
 Values = Mapping[Variable, int]
 
@@ -199,6 +203,50 @@ def test_changes_of_variables(indices: list[Built], ranges: list[tuple[Built, in
     counted = rows(found)
     assert counted.keys() == wanted.keys()
     assert len({Fraction(wanted[row], counted[row]) for row in wanted}) <= 1
+
+
+ELEMENT = VARIABLES[:2]
+"""The indices of the elements of a result; demands read them, and for all values the others."""
+
+
+def demand_of(need: Need, indices: Sequence[Built], guards: Guards) -> Demand:
+    return Demand(need, tuple(built.index for built in indices), guards)
+
+
+def needed(demand: Demand, element: Values) -> set[tuple[int, ...]]:
+    """The indices at which an element needs something, one by one."""
+    others = [variable for variable in VARIABLES if variable not in ELEMENT]
+    every = ({**element, **values} for values in points(others))
+    return {
+        tuple(evaluated(index, values) for index in demand.indices)
+        for values in every
+        if hold(demand.guards, values)
+    }
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.integers(0, 2))
+def test_each_element_needs_what_the_same_one_does(data: st.DataObject, columns: int) -> None:
+    """What is said to be covered is, in each element; and what is the same is said to be."""
+    forms = Forms()
+    parameters = [of(Variable(number, 0)) for number in range(columns)]
+    need = Need("zero", forms.factor(Atom("input", "0"), parameters))
+    indices = st.lists(BUILT, min_size=columns, max_size=columns)
+    drawn: list[Demand] = []
+    for _ in range(3):
+        guards = conditions(data.draw(st.lists(RANGES, max_size=1)))
+        drawn.append(demand_of(need, data.draw(indices), guards or ()))
+    *known, asked = [*drawn, drawn[0]] if data.draw(st.booleans()) else drawn
+    dims = tuple(Dim(variable.size, variable) for variable in ELEMENT)
+    result = Symbolic((), dims, demands=tuple(known))
+    covered = Granted(forms, result).covers(asked)
+    wanted = all(
+        needed(asked, element) <= {row for each in known for row in needed(each, element)}
+        for element in points(ELEMENT)
+    )
+    assert wanted or not covered
+    # Where there is no guard nothing is left open.
+    assert covered or not wanted or any(each.guards for each in (*known, asked))
 
 
 @settings(max_examples=100, deadline=None)
