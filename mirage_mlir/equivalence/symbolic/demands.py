@@ -14,10 +14,19 @@ from enum import Enum
 from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.domains import Fresh
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
-from mirage_mlir.equivalence.symbolic.indices import Index, Variable, all_variables, of, substituted
+from mirage_mlir.equivalence.symbolic.indices import (
+    Index,
+    Variable,
+    all_variables,
+    of,
+    substituted,
+    variables,
+)
 from mirage_mlir.equivalence.symbolic.terms import Form
+
+BOUND = 1 << 41
+"""Numbers, from here on, of variables of demands that are no indices of the element."""
 
 
 class Strength(Enum):
@@ -83,13 +92,21 @@ def where(demands: Iterable[Demand], guards: Iterable[Guard | bool]) -> Demands:
     return _each(restricted, demands)
 
 
-def of_all(
-    demands: Iterable[Demand], over: Iterable[Variable], guards: Guards, fresh: Fresh
-) -> Demands:
+def of_all(demands: Iterable[Demand], over: Iterable[Variable], guards: Guards) -> Demands:
     """The demands of what is computed from all elements, over variables, at which guards hold."""
-    # A name of its own, as the variable will be that of a dimension beside the result.
-    names = {variable: of(fresh(variable.size)) for variable in over} if demands else {}
-    return moved(where(demands, guards), names)
+    names = {*over}
+
+    def bound(demand: Demand) -> Demand:
+        # Names of their own, as the variable will be that of a dimension beside the result; and the
+        # same ones for equal demands.
+        indices = (*demand.indices, *(each.value for each in demand.guards))
+        read = dict.fromkeys(variable for index in indices for variable in variables(index))
+        old = [variable for variable in read if variable in names or variable.number >= BOUND]
+        new = {v: of(Variable(BOUND + number, v.size)) for number, v in enumerate(old)}
+        (found,) = moved([demand], new)
+        return found
+
+    return _each(bound, where(demands, guards))
 
 
 def selected(demands: Iterable[Demand]) -> Demands:

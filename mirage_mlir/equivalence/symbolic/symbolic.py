@@ -120,7 +120,7 @@ class PieceAlgebra:
 
     def of_all(self, x: Symbolic, over: Iterable[Variable], guards: Guards) -> Demands:
         """What is needed where all elements are, over some variables, at which guards hold."""
-        return demands_.of_all(x.demands, over, guards, self.forms.variable)
+        return demands_.of_all(x.demands, over, guards)
 
     def moved(self, pieces: Iterable[Piece], values: Mapping[Variable, Index]) -> tuple[Piece, ...]:
         """Pieces with variables replaced, without those that are nowhere."""
