@@ -132,6 +132,7 @@ class CostModel(SumsAcrossBlocks):
         combined: Arrays = {
             "resident": resident,
             "waves": waves,
+            "left": left,
             "pipelined": pipelined,
             "memory": memory,
             "compute": compute,

@@ -140,9 +140,11 @@ class Terms:
         units = {name: entry(values) for name, values in copied.items()}
         units |= {name: share * entry(self.during[name]) for name in (MMA, SCALAR, SHARED)}
         units[BARRIERS] = model["barriers"] + (0.0 if looped else model["waiting"])
-        units[LAUNCH] = model["started"]
         if model["reading"]:
             units[READING] = model["reading"]
+        # Of bounded loops blocks run a part.
+        units = {name: seconds * model["left"] for name, seconds in units.items()}
+        units[LAUNCH] = model["started"]
         return ModelledTime(
             phases,
             units,

@@ -190,7 +190,7 @@ def floor_bytes(program: Program, counts: Mapping[str, int]) -> int:
     The bytes of a program's inputs and outputs, each counted once; `counts` are blocks along each
     axis.
     """
-    tensors = {tensor.argument: tensor for tensor in program.inputs}
+    tensors = {tensor.argument: tensor for tensor in program.inputs if tensor.indices is None}
 
     def size(axes: Axes, element_type: str) -> int:
         return prod(program.shape(axes)) * item_bytes(element_type)
