@@ -23,8 +23,11 @@ from mirage_mlir.equivalence.symbolic.indices import (
 MOST_WITNESSES = 64
 """Values of variables that are tried."""
 
-MOST_POINTS = 1 << 20
-"""Points that are looked at one by one: 20 ms."""
+MOST_POINTS = 1 << 24
+"""Points that are looked at one by one, a third of a second: a mask of 4,096 queries and keys."""
+
+POINTS_AT_ONCE = 1 << 20
+"""Points of which all values are in memory together: 8 MB each."""
 
 Points = Mapping[Variable, NDArray[np.int64]]
 
@@ -41,17 +44,40 @@ def is_inhabited(conjunctions: Sequence[Iterable[guards_.Guard]], over: set[Vari
         return False
     outer = [variable for variable in read if variable not in over]
     order = [*outer, *(variable for variable in read if variable in over)]
-    axes = np.meshgrid(*(np.arange(v.size) for v in order), indexing="ij", sparse=True)
+    parts = (_some_hold(found, order, len(outer), part) for part in _parts(order))
+    # All values of the first variable, or any of them where each is one that is looked for.
+    return all(parts) if outer else any(parts)
+
+
+def _parts(order: Sequence[Variable]) -> Iterator[NDArray[np.int64]]:
+    """The values of the first variable, as many at a time as leave few points of each part."""
+    if not order:
+        return iter([np.zeros(1, np.int64)])
+    others = prod(variable.size for variable in order[1:])
+    step = max(1, POINTS_AT_ONCE // others)
+    values = np.arange(order[0].size)
+    return (values[at : at + step] for at in range(0, order[0].size, step))
+
+
+def _some_hold(
+    conjunctions: Sequence[Guards],
+    order: Sequence[Variable],
+    outer: int,
+    first: NDArray[np.int64],
+) -> bool:
+    """Whether one holds for all values of the `outer` variables, of which the first has some."""
+    values = [first, *(np.arange(variable.size) for variable in order[1:])][: len(order)]
+    axes = np.meshgrid(*values, indexing="ij", sparse=True)
     points = dict(zip(order, axes, strict=True))
-    shape = tuple(variable.size for variable in order)
+    shape = tuple(len(each) for each in values)
     holds = np.zeros(shape, np.bool_)
-    for each in found:
+    for each in conjunctions:
         every = np.ones(shape, np.bool_)
         for guard in each:
             value = _values(guard.value, points)
             every &= (guard.low <= value) & (value < guard.high)
         holds |= every
-    return bool(holds.any(axis=tuple(range(len(outer), len(order)))).all())
+    return bool(holds.any(axis=tuple(range(outer, len(order)))).all())
 
 
 def _has_witness(guards: Guards, over: set[Variable]) -> bool:

@@ -87,14 +87,26 @@ def masks_of(program: Program) -> dict[str, IndexMask]:
 def _conditions(program: Program) -> Iterator[tuple[Input, NDArray[np.bool_]]]:
     """The formulas that make something 0, or -inf, and where they do not."""
     formulas = {tensor.node: tensor for tensor in program.inputs if tensor.indices is not None}
+    found: list[tuple[Input, NDArray[np.bool_]]] = []
+    others: set[int] = set()
     for node in program.nodes:
         for operand in node.operands[: 2 if node.kind == "add" else 1]:
             tensor = formulas.get(_behind_views(program, operand))
             if tensor is None or tensor.indices is None:
                 continue
             elements = tensor.indices.elements
-            if (seen := _seen(node, elements)) is not None and elements.ndim == len(tensor.axes):
-                yield tensor, seen
+            if _chooses_a_number(node):
+                others.add(tensor.node)
+            elif (seen := _seen(node, elements)) is not None and elements.ndim == len(tensor.axes):
+                found.append((tensor, seen))
+    yield from (each for each in found if each[0].node not in others)
+
+
+def _chooses_a_number(node: Node) -> bool:
+    """Whether something else takes the place of what is masked, such as a large negative number."""
+    if node.function is None or node.function.name != "chosen":
+        return False
+    return any(number not in (0.0, -inf) for number in node.function.parameters)
 
 
 def _behind_views(program: Program, node: int) -> int:
