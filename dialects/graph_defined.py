@@ -23,7 +23,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure
 from mirage_mlir.dialects.bases import verify_static
 from mirage_mlir.dialects.common import I64ArrayConstr, i64_array
 from mirage_mlir.dialects.kernel_bases import TensorConstr
-from mirage_mlir.dialects.loop_bounds import LoopBounds, LoopBoundsAttr
+from mirage_mlir.dialects.loop_bounds import LoopBounds, LoopBoundsAttr, Unmasked, UnmaskedAttr
 from mirage_mlir.dialects.schedule import (
     BlockMemory,
     MemoryAttr,
@@ -63,6 +63,7 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     loop = opt_prop_def(I64ArrayConstr)
     cyclic = opt_prop_def(UnitAttr)
     bounds_attr = opt_prop_def(LoopBoundsAttr, prop_name="bounds")
+    unmasked_attr = opt_prop_def(UnmaskedAttr, prop_name="unmasked")
     schedule_attr = opt_prop_def(ScheduleAttr, prop_name="schedule")
     memory_attr = opt_prop_def(MemoryAttr, prop_name="memory")
     overlap_attr = opt_prop_def(OverlapAttr, prop_name="overlap")
@@ -72,8 +73,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     traits = traits_def(Pure(), NoTerminator(), IsolatedFromAbove())
     assembly_format = (
         "`ins` `(` $inputs `)` `grid` $grid (`cluster` $cluster^)? (`loop` $loop^)? "
-        "(`cyclic` $cyclic^)? (`bounds` $bounds^)? (`schedule` $schedule^)? (`memory` $memory^)? "
-        "(`overlap` $overlap^)? "
+        "(`cyclic` $cyclic^)? (`bounds` $bounds^)? (`unmasked` $unmasked^)? "
+        "(`schedule` $schedule^)? (`memory` $memory^)? (`overlap` $overlap^)? "
         "attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)"
     )
 
@@ -127,6 +128,15 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     @bounds.setter
     def bounds(self, bounds: LoopBounds) -> None:
         self.bounds_attr = LoopBoundsAttr.of(bounds)
+
+    @property
+    def unmasked(self) -> Unmasked | None:
+        """The iterations in which masks of indices hide nothing, if that is known of some."""
+        return None if self.unmasked_attr is None else self.unmasked_attr.unmasked
+
+    @unmasked.setter
+    def unmasked(self, unmasked: Unmasked) -> None:
+        self.unmasked_attr = UnmaskedAttr.of(unmasked)
 
     @property
     def launched_axes(self) -> list[int]:

@@ -32,18 +32,48 @@ class LoopBounds(Facts):
 
     def verify(self) -> None:
         """Raise `VerifyException` for what bounds no loop."""
-        for name in ("first", "end"):
-            if (terms := getattr(self, name)) and (len(terms) != 3 or terms[2] < 1):
-                found = list(terms)
-                raise VerifyException(f"{name} is {found}: [s, c, d] is floor((s * b + c) / d)")
-        if not self.first and not self.end:
-            raise VerifyException("bounds nothing: it has neither first nor end")
+        _verify_terms(self)
 
     def iterations(self, block: int, count: int) -> range:
         """Those that a block runs, of a loop with `count` iterations."""
         first = min(max(0, value_at(self.first, block)), count - 1) if self.first else 0
         end = value_at(self.end, block) if self.end else count
         return range(first, min(count, max(first + 1, end)))
+
+
+@dataclass(frozen=True)
+class Unmasked(Facts):
+    """
+    Iterations in which no mask of indices hides anything from a block.
+
+    They are those from `first` on that are before `end`, by the terms of `LoopBounds`. A selection
+    by a condition on indices, of a value or a number, is the value then.
+    """
+
+    axis: int = 0
+    """The axis of the grid on which they depend."""
+    first: tuple[int, ...] = ()
+    """Of the first of them; empty for that of the loop."""
+    end: tuple[int, ...] = ()
+    """Of the end; empty for that of the loop."""
+
+    def verify(self) -> None:
+        """Raise `VerifyException` for terms that are none."""
+        _verify_terms(self)
+
+    def has(self, block: int, iteration: int) -> bool:
+        """Whether an iteration of a block is one of them."""
+        behind = not self.first or iteration >= value_at(self.first, block)
+        return behind and (not self.end or iteration < value_at(self.end, block))
+
+
+def _verify_terms(facts: LoopBounds | Unmasked) -> None:
+    for name in ("first", "end"):
+        if (terms := getattr(facts, name)) and (len(terms) != 3 or terms[2] < 1):
+            found = list(terms)
+            raise VerifyException(f"{name} is {found}: [s, c, d] is floor((s * b + c) / d)")
+    if not facts.first and not facts.end:
+        raise VerifyException("bounds nothing: it has neither first nor end")
 
 
 def value_at(terms: tuple[int, ...], block: int) -> int:
@@ -64,3 +94,17 @@ class LoopBoundsAttr(FactsAttr):
     def bounds(self) -> LoopBounds:
         """The bounds that the attribute carries."""
         return to_facts(LoopBounds, self.facts.data)
+
+
+@irdl_attr_definition
+class UnmaskedAttr(FactsAttr):
+    """Iterations in which no mask hides anything: `#threadblock.unmasked<end = [1, 0, 1]>`."""
+
+    name = "threadblock.unmasked"
+
+    KIND = Unmasked
+
+    @property
+    def unmasked(self) -> Unmasked:
+        """The iterations that the attribute carries."""
+        return to_facts(Unmasked, self.facts.data)

@@ -57,7 +57,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     verify_batched,
 )
-from mirage_mlir.dialects.loop_bounds import LoopBoundsAttr
+from mirage_mlir.dialects.loop_bounds import LoopBoundsAttr, UnmaskedAttr
 from mirage_mlir.dialects.pipeline import SCHEDULE_OPS
 from mirage_mlir.dialects.rearrangement_bases import BroadcastBase, ConcatBase, TransposeBase
 from mirage_mlir.dialects.schedule import MemoryAttr, OverlapAttr, ScheduleAttr, SharedBufferAttr
@@ -377,5 +377,6 @@ Threadblock = Dialect(
     [
         *(TileType, RegistersAttr, SharedAttr, GlobalAttr, IndicesAttr),
         *(ScheduleAttr, MemoryAttr, OverlapAttr, SharedBufferAttr, LoopBoundsAttr),
+        UnmaskedAttr,
     ],
 )

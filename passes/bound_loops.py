@@ -6,26 +6,29 @@ from math import prod
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.decisions.loop_bounds import end_terms, first_terms, ranges, saves
+from mirage_mlir.decisions.loop_bounds import (
+    end_terms,
+    first_terms,
+    inner_terms,
+    ranges,
+    saves,
+)
 from mirage_mlir.decisions.schedule import Mask
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.loop_bounds import LoopBounds
+from mirage_mlir.dialects.loop_bounds import LoopBounds, Unmasked
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import cuts
 from mirage_mlir.passes.analysis.index_ranges import ElementRange, IndexRanges
 from mirage_mlir.passes.analysis.tile_attributes import summed_axes
 
 
-def bounds_of(graph: kernel.GraphDefinedOp) -> LoopBounds | None:
+def bounds_of(graph: kernel.GraphDefinedOp, known: IndexRanges) -> LoopBounds | None:
     """The iterations that blocks of `graph` need; None where these are all, or no formula."""
-    axis = _axis(graph)
-    if axis is None:
-        return None
-    needed = _needed(graph, axis)
-    first, end = ranges(needed)
-    count = graph.loop_sizes[0]
+    axis, count = known.axis, graph.loop_sizes[0]
+    first, end = ranges(_needed(graph, known))
     if not saves(first, end, count):
         return None
     steps, tiles = _distances(graph)
@@ -34,6 +37,57 @@ def bounds_of(graph: kernel.GraphDefinedOp) -> LoopBounds | None:
     if begins is None and ends is None:
         return None
     return LoopBounds(axis, begins or (), ends or ())
+
+
+def unmasked_of(graph: kernel.GraphDefinedOp, known: IndexRanges) -> Unmasked | None:
+    """
+    The iterations in which all conditions on indices select values, not numbers.
+
+    None where there are none, or no formula.
+    """
+    seen = [_selects_value(op, known) for op in masks_of(graph)]
+    count = graph.loop_sizes[0]
+    if not seen or not (unmasked := np.logical_and.reduce(seen)).any():
+        return None
+    first, end = ranges(unmasked)
+    some = unmasked.any(axis=1)
+    blocks = [*zip(unmasked, first, end, some, strict=True)]
+    if not all(row[a:b].all() for row, a, b, any_ in blocks if any_):
+        return None
+    # Where a block has none, the range is empty: it ends at once, or begins behind the loop.
+    to_end = all(b == count for _, _, b, any_ in blocks if any_)
+    first = [a if any_ else count * to_end for _, a, _, any_ in blocks]
+    end = [b if any_ else 0 for _, _, b, any_ in blocks]
+    steps, tiles = _distances(graph)
+    begins = inner_terms(first, count, steps, tiles) if any(first) else ()
+    ends = () if to_end else inner_terms(end, count, steps, tiles)
+    if begins is None or ends is None or not (begins or ends):
+        return None
+    return Unmasked(known.axis, begins, ends)
+
+
+def masks_of(graph: kernel.GraphDefinedOp) -> list[threadblock.SelectOp]:
+    """The selections of a value or a number by a condition on indices."""
+    free = set[SSAValue]()
+    found: list[threadblock.SelectOp] = []
+    for op in graph.body.block.ops:
+        if isinstance(op, threadblock.IotaOp | threadblock.ConstantOp):
+            free.add(op.result)
+        elif isinstance(op, threadblock.TileOp) and free.issuperset(op.operands):
+            free.update(op.results)
+        elif isinstance(op, threadblock.SelectOp) and op.condition in free:
+            found += [op] if any(map(_is_number, (op.lhs, op.rhs))) else []
+    return found
+
+
+def _is_number(value: SSAValue) -> bool:
+    return isinstance(value.owner, threadblock.ConstantOp)
+
+
+def _selects_value(op: threadblock.SelectOp, known: IndexRanges) -> Mask:
+    """Where all elements of a tile are the value that is not the number."""
+    condition = known.found[op.condition]
+    return condition.is_all(0.0) if _is_number(op.lhs) else condition.is_all(1.0)
 
 
 def _axis(graph: kernel.GraphDefinedOp) -> int | None:
@@ -58,10 +112,8 @@ def _axis(graph: kernel.GraphDefinedOp) -> int | None:
     return None if len(axes) > 1 else min(axes, default=0)
 
 
-def _needed(graph: kernel.GraphDefinedOp, axis: int) -> Mask:
-    """For each block along `axis` and each iteration, whether it changes an accumulator."""
-    known = IndexRanges(graph, axis)
-    known.run()
+def _needed(graph: kernel.GraphDefinedOp, known: IndexRanges) -> Mask:
+    """For each block and each iteration, whether it changes an accumulator."""
     stages = threadblock.stages(graph)
     needed = np.zeros(known.shape, np.bool_)
     for op in graph.body.block.ops:
@@ -113,13 +165,17 @@ class BoundLoopsPass(ModulePass):
         }
 
     Output, where block b along axis 0 runs iterations 0 to b:
-        %o = kernel.graph_defined ins(%q, %k, %v) grid [16, 8] loop [16] bounds <end = [1, 1, 1]> {
+        %o = kernel.graph_defined ins(%q, %k, %v) grid [16, 8] loop [16] bounds <end = [1, 1, 1]>
+            unmasked <end = [1, 0, 1]> {
           ...
         }
 
     An iteration changes nothing if it adds 0 to all sums, and takes into maxima what these are at
     least: intervals of what the loop computes from indices tell, for every block and iteration.
     Where what is needed lies between two formulas of the block's index, these are the bounds.
+
+    In the iterations that are `unmasked` no mask hides anything: there selections by conditions on
+    indices are the values that they select.
 
     Graphs with clusters, or sums across blocks, stay as they are: their blocks wait for each other
     in each iteration.
@@ -130,5 +186,11 @@ class BoundLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Write the bounds of every `kernel.graph_defined` of the module."""
         for graph in [each for each in op.walk() if isinstance(each, kernel.GraphDefinedOp)]:
-            if (bounds := bounds_of(graph)) is not None:
+            if (axis := _axis(graph)) is None:
+                continue
+            known = IndexRanges(graph, axis)
+            known.run()
+            if (bounds := bounds_of(graph, known)) is not None:
                 graph.bounds = bounds
+            if (unmasked := unmasked_of(graph, known)) is not None:
+                graph.unmasked = unmasked

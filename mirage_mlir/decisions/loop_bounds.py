@@ -51,6 +51,21 @@ def end_terms(
     return None
 
 
+def inner_terms(
+    values: Sequence[int], count: int, steps: Iterable[int], tiles: Iterable[int]
+) -> Terms | None:
+    """
+    Terms that are the `values`; above `count`, the iterations, where these are that, and below 0
+    where they are 0. None where there are none.
+    """
+    for step, tile in product(steps, tiles):
+        lowest = [v * tile - step * b for b, v in enumerate(values) if v > 0]
+        highest = [(v + 1) * tile - 1 - step * b for b, v in enumerate(values) if v < count]
+        if lowest and (not highest or max(lowest) <= min(highest)):
+            return _reduced(step, max(lowest), tile)
+    return None
+
+
 def _reduced(step: int, start: int, tile: int) -> Terms:
     """The same terms in smaller numbers."""
     common = gcd(step, tile)

@@ -1,6 +1,6 @@
 """Emits thread graphs: the fused scalar code, for each element that a thread holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -14,6 +14,7 @@ from mirage_mlir.passes.codegen import series
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter, scaled_value
+from mirage_mlir.passes.codegen.unmasked import is_unmasked, masks_of
 
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
@@ -25,6 +26,9 @@ APPROXIMATE = FastMathFlagsAttr((FastMathFlag.APPROX_FUNC,))
 """Lets a division or a root be one instruction, with an error of two units in the last place."""
 
 Scalar = SSAValue
+
+NO_MASKS: Mapping[Operation, SSAValue] = {}
+"""Of graphs that are computed as they say."""
 
 
 def _exp(emit: Emitter, x: Scalar) -> Scalar:
@@ -174,16 +178,40 @@ def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     """Compute the slots of `op`'s results."""
     result = op.results[0]
     layout, shape = registers_of(result), threadblock.shape_of(result)
-    columns = [fetch(ctx, value, layout, shape) for value in op.operands]
-    rows = [run_slot(ctx, op, columns, slot) for slot in range(len(layout.offsets))]
-    for value, held in zip(op.results, zip(*rows, strict=True), strict=True):
-        ctx.registers[value] = list(held)
+
+    def computed(masks: Mapping[Operation, SSAValue]) -> list[SSAValue]:
+        columns = [fetch(ctx, value, layout, shape) for value in op.operands]
+        slots = range(len(layout.offsets))
+        rows = [run_slot(ctx, op, columns, slot, masks) for slot in slots]
+        return [value for row in rows for value in row]
+
+    masks = masks_of(op)
+    unmasked = is_unmasked(ctx) if masks else False
+    if isinstance(unmasked, bool):
+        found = computed({})
+    else:
+        for value in op.operands:
+            if not isinstance(value.owner, threadblock.IotaOp):
+                # Both ways read it.
+                fetch(ctx, value, layout, shape)
+        found = ctx.emit.either(unmasked, lambda: computed(masks), lambda: computed({}))
+    count = len(op.results)
+    for number, value in enumerate(op.results):
+        ctx.registers[value] = found[number::count]
 
 
 def run_slot(
-    ctx: KernelContext, op: thread.GraphOp, columns: list[list[Scalar]], slot: int
+    ctx: KernelContext,
+    op: thread.GraphOp,
+    columns: list[list[Scalar]],
+    slot: int,
+    masks: Mapping[Operation, SSAValue] = NO_MASKS,
 ) -> list[Scalar]:
-    """One slot of each of `op`'s results, from the slots of each of its operands."""
+    """
+    One slot of each of `op`'s results, from the slots of each of its operands.
+
+    Of selections among the `masks` it is the values that stand there.
+    """
     block = op.body.block
     scalars: dict[SSAValue, Scalar] = {
         argument: column[slot] for argument, column in zip(block.args, columns, strict=True)
@@ -192,6 +220,9 @@ def run_slot(
     for inner in block.ops:
         if isinstance(inner, thread.StoreOp):
             stored.append(scalars[inner.operands[0]])
+            continue
+        if inner in masks:
+            scalars[inner.results[0]] = scalars[masks[inner]]
             continue
         arguments = [scalars[value] for value in inner.operands]
         scalars[inner.results[0]] = evaluate(ctx, inner, arguments)

@@ -273,6 +273,24 @@ class Emitter:
         if not isinstance(condition, bool):
             self.insert(scf.IfOp(condition, [], Region(block)))
 
+    def either(
+        self,
+        condition: SSAValue,
+        yes: Callable[[], Sequence[SSAValue]],
+        no: Callable[[], Sequence[SSAValue]],
+    ) -> list[SSAValue]:
+        """The values of `yes` where the condition holds, else those of `no`, of equal types."""
+        blocks: list[Block] = []
+        values: Sequence[SSAValue] = ()
+        for build in (yes, no):
+            blocks.append(Block())
+            with self.at(blocks[-1]):
+                values = build()
+                self.insert(scf.YieldOp(*values))
+        regions = [Region(block) for block in blocks]
+        made = scf.IfOp(condition, [value.type for value in values], regions[0], regions[1])
+        return list(self.insert(made).results)
+
     def loop(
         self,
         count: Index,

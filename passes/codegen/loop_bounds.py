@@ -17,14 +17,14 @@ def iterations_of_block(
     block = blocks[bounds.axis]
     first: Index = 0
     if bounds.first:
-        first = emit.least(_value(emit, bounds.first, block), count - 1)
+        first = emit.least(value_of_terms(emit, bounds.first, block), count - 1)
     if not bounds.end:
         return first, emit.sub(count, first)
-    end = emit.greatest(_value(emit, bounds.end, block), emit.add(first, 1))
+    end = emit.greatest(value_of_terms(emit, bounds.end, block), emit.add(first, 1))
     return first, emit.sub(emit.least(end, count), first)
 
 
-def _value(emit: Emitter, terms: Sequence[int], block: Index) -> Index:
+def value_of_terms(emit: Emitter, terms: Sequence[int], block: Index) -> Index:
     """`floor((s * block + c) / d)`; 0 where it is below, which no bound is."""
     step, start, divisor = terms
     return emit.div(emit.greatest(emit.add(emit.mul(block, step), start), 0), divisor)

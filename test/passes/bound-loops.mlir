@@ -3,9 +3,9 @@
 // RUN: mirage-opt %s --bound-loops | filecheck %s
 
 // Of block b along axis 0, with rows up to 16 b + 15, iteration b is the last with a column that is
-// not masked.
+// not masked; iterations before b have none that is.
 // CHECK-LABEL: func.func @lower_triangle
-// CHECK:         kernel.graph_defined ins(%x) grid [4] loop [8] bounds <end = [1, 1, 1]> {
+// CHECK:         kernel.graph_defined ins(%x) grid [4] loop [8] bounds <end = [1, 1, 1]> unmasked <end = [1, 0, 1]> {
 func.func @lower_triangle(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):
@@ -24,7 +24,7 @@ func.func @lower_triangle(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
 
 // Here it is the first.
 // CHECK-LABEL: func.func @upper_triangle
-// CHECK:         bounds <first = [1, 0, 1]> {
+// CHECK:         bounds <first = [1, 0, 1]> unmasked <first = [1, 1, 1]> {
 func.func @upper_triangle(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):
@@ -65,7 +65,7 @@ func.func @band(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
 
 // An iteration whose maximum is what it is at least changes none; exp of -inf is 0.
 // CHECK-LABEL: func.func @maximum
-// CHECK:         bounds <end = [1, 1, 1]> {
+// CHECK:         bounds <end = [1, 1, 1]> unmasked <end = [1, 0, 1]> {
 func.func @maximum(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):
@@ -89,7 +89,7 @@ func.func @maximum(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
 
 // What is added up besides needs all iterations.
 // CHECK-LABEL: func.func @another_sum
-// CHECK-NOT:     bounds
+// CHECK:         loop [8] unmasked <end = [1, 0, 1]> {
 func.func @another_sum(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):
@@ -111,7 +111,7 @@ func.func @another_sum(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
 
 // So does a masked element that is no zero.
 // CHECK-LABEL: func.func @not_zero
-// CHECK-NOT:     bounds
+// CHECK:         loop [8] unmasked <end = [1, 0, 1]> {
 func.func @not_zero(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):

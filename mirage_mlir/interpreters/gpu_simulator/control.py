@@ -9,7 +9,6 @@ from mirage_mlir.dialects.nvvm_attributes import GridDependency
 from mirage_mlir.interpreters.gpu_simulator import mbarriers, warpgroups
 from mirage_mlir.interpreters.gpu_simulator.barriers import cluster_barrier, may_wait
 from mirage_mlir.interpreters.gpu_simulator.clocks import WARP_THREADS
-from mirage_mlir.interpreters.gpu_simulator.faults import unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Iterations, Rule, Rules
 
 
@@ -30,12 +29,16 @@ def run_if(state: Flow, op: Operation) -> None:
     """
     Each thread takes its branch; a branch that none takes is not run.
 
+    Where branches have results all threads take the same one.
+
     Threads of one warp stay together. Warps that take different branches part if there is
     something to wait for in one.
     """
     assert isinstance(op, scf.IfOp)
     if op.results:
-        raise unsupported(op, "has results, which no branch of a lowered kernel has")
+        region = op.true_region if state.uniform(op, op.cond) else op.false_region
+        state.enter(region.block, state.active)
+        return
     condition = state.array(op.cond)
     taken = state.whole_warps(state.active & condition)
     if (state.active & ~taken).any() and taken.any() and may_wait(state, op):
@@ -45,6 +48,14 @@ def run_if(state: Flow, op: Operation) -> None:
         active = before & chosen
         if region.blocks and active.any():
             state.enter(region.block, active)
+
+
+def run_yield(state: Flow, op: Operation) -> None:
+    """The results of a branch; those of an iteration are taken at its end."""
+    parent = op.parent_op()
+    if isinstance(parent, scf.IfOp):
+        values = [state.values[value] for value in op.operands]
+        state.values.update(zip(parent.results, values, strict=True))
 
 
 def read_block_index(axis: int) -> Rule:
@@ -109,5 +120,5 @@ RULES: Rules = {
     nvvm_hopper.GridDependencyOp: run_grid_dependency,
     scf.ForOp: run_for,
     scf.IfOp: run_if,
-    scf.YieldOp: skip,
+    scf.YieldOp: run_yield,
 }

@@ -194,7 +194,7 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{has no attribute 'threads' (it has grid, cluster, loop, cyclic, bounds, schedule, memory, overlap)}}
+  // expected-error @below {{has no attribute 'threads' (it has grid, cluster, loop, cyclic, bounds, unmasked, schedule, memory, overlap)}}
   %y = kernel.graph_defined ins(%x) grid [8] attributes {threads = 32 : i64} {
   ^bb0(%a: tensor<64xf32>):
     %t = threadblock.load %a grid_map [0] : (tensor<64xf32>) -> !threadblock.tile<8xf32>

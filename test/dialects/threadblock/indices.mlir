@@ -4,8 +4,8 @@
 
 // CHECK-LABEL: func.func @indices
 func.func @indices(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
-  // CHECK: kernel.graph_defined ins(%x) grid [4] loop [8] bounds <first = [1, -2, 1], end = [1, 1, 1]> schedule <longest_first> {
-  %o = kernel.graph_defined ins(%x) grid [4] loop [8] bounds <first = [1, -2, 1], end = [1, 1, 1]> schedule <longest_first> {
+  // CHECK: kernel.graph_defined ins(%x) grid [4] loop [8] bounds <first = [1, -2, 1], end = [1, 1, 1]> unmasked <end = [1, 0, 1]> schedule <longest_first> {
+  %o = kernel.graph_defined ins(%x) grid [4] loop [8] bounds <first = [1, -2, 1], end = [1, 1, 1]> unmasked <end = [1, 0, 1]> schedule <longest_first> {
   ^bb0(%0: tensor<64x128xf32>):
     // CHECK: threadblock.iota of [64, 1] strides [2, 0] grid_map [0] loop_map [_] {layout = #threadblock.indices, start = 3 : i64} : !threadblock.tile<16x1xf32>
     %i = threadblock.iota of [64, 1] strides [2, 0] grid_map [0] loop_map [_] {layout = #threadblock.indices, start = 3 : i64} : !threadblock.tile<16x1xf32>
