@@ -115,7 +115,11 @@ class FunctionWriter:
 
     def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
         """What a view, or a graph that was there before, is made from."""
-        return value.owner.operands if isinstance(value.owner, Operation) else ()
+        if not isinstance(value.owner, Operation):
+            return ()
+        # A formula has numbers of its own, though a kernel may write the same one.
+        formula = makes_formula(value.owner)
+        return [v for v in value.owner.operands if not (formula and _is_number(v))]
 
     def _launch(self, planned: PlannedKernel) -> None:
         self.launched.append(planned)
@@ -134,10 +138,14 @@ class FunctionWriter:
         """Copy a view, or a graph that was there before."""
         op = old.owner
         assert isinstance(op, Operation)
-        of_formula = isinstance(op, kernel.ConstantOp)
-        assert stays(op) or of_formula, f"no kernel of the plan makes the result of {op.name}"
-        # Cloning notes the new results.
-        self._block.add_op(op.clone(self._values))
+        assert stays(op), f"no kernel of the plan makes the result of {op.name}"
+        values = dict(self._values)
+        for operand in op.operands:
+            if makes_formula(op) and _is_number(operand) and isinstance(operand.owner, Operation):
+                self._block.add_op(operand.owner.clone(values))
+        made = op.clone(values)
+        self._block.add_op(made)
+        self._values.update(zip(op.results, made.results, strict=True))
 
 
 def _locate(made: Operation, result: SSAValue) -> None:
@@ -152,6 +160,10 @@ def _locate(made: Operation, result: SSAValue) -> None:
             for argument in block.args:
                 if argument.location == UNKNOWN_LOC:
                     argument.location = source.location
+
+
+def _is_number(value: SSAValue) -> bool:
+    return isinstance(value.owner, kernel.ConstantOp)
 
 
 def stays(op: Operation) -> bool:

@@ -95,11 +95,20 @@ def _conditions(program: Program) -> Iterator[tuple[Input, NDArray[np.bool_]]]:
             if tensor is None or tensor.indices is None:
                 continue
             elements = tensor.indices.elements
+            if not _is_over_axes(tensor, elements):
+                continue
             if _chooses_a_number(node):
                 others.add(tensor.node)
-            elif (seen := _seen(node, elements)) is not None and elements.ndim == len(tensor.axes):
+            elif (seen := _seen(node, elements)) is not None:
                 found.append((tensor, seen))
     yield from (each for each in found if each[0].node not in others)
+
+
+def _is_over_axes(tensor: Input, elements: Numbers) -> bool:
+    """Whether each dimension of a formula is an axis, or has one element."""
+    if elements.ndim != len(tensor.axes):
+        return False
+    return all(n == 1 or a is not None for n, a in zip(elements.shape, tensor.axes, strict=True))
 
 
 def _chooses_a_number(node: Node) -> bool:
