@@ -41,8 +41,8 @@ class GraphDefinedOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     `grid` has the blocks along x, y, z; `loop` the iterations of up to two nested loops, outermost
     first; `cluster` the blocks along each axis that may see each other's shared memory. `bounds`,
-    `schedule`, `memory` and `overlap` are decisions of the passes of the lowering. The block
-    arguments are the inputs; `threadblock.store` number i writes result i.
+    `unmasked`, `schedule`, `memory` and `overlap` are decisions of the passes of the lowering. The
+    block arguments are the inputs; `threadblock.store` number i writes result i.
 
     Where a grid axis of G blocks and loops with F iterations in all cut the same dimension of a
     tensor, block b has tile number b * F + i in iteration i: tiles that follow each other (block
