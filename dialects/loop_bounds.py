@@ -13,6 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from mirage_mlir.dialects.facts import Facts, FactsAttr, to_facts
 
+WHERE_UNMASKED = "threadblock.where_unmasked"
+"""The attribute of a selection that says what its condition is in unmasked iterations."""
+
 
 @dataclass(frozen=True)
 class LoopBounds(Facts):

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,7 +18,7 @@ from mirage_mlir.decisions.loop_bounds import (
 )
 from mirage_mlir.decisions.schedule import Mask
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.loop_bounds import LoopBounds, Unmasked
+from mirage_mlir.dialects.loop_bounds import WHERE_UNMASKED, LoopBounds, Unmasked
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import cuts
 from mirage_mlir.passes.analysis.index_ranges import ElementRange, IndexRanges
@@ -174,8 +174,8 @@ class BoundLoopsPass(ModulePass):
     least: intervals of what the loop computes from indices tell, for every block and iteration.
     Where what is needed lies between two formulas of the block's index, these are the bounds.
 
-    In the iterations that are `unmasked` no mask hides anything: there selections by conditions on
-    indices are the values that they select.
+    In the iterations that are `unmasked` no mask hides anything: `threadblock.where_unmasked` says
+    of a selection by a condition on indices what the condition is there.
 
     Graphs with clusters, or sums across blocks, stay as they are: their blocks wait for each other
     in each iteration.
@@ -194,3 +194,5 @@ class BoundLoopsPass(ModulePass):
                 graph.bounds = bounds
             if (unmasked := unmasked_of(graph, known)) is not None:
                 graph.unmasked = unmasked
+                for mask in masks_of(graph):
+                    mask.attributes[WHERE_UNMASKED] = BoolAttr.from_bool(not _is_number(mask.lhs))

@@ -297,9 +297,7 @@ class Emitter:
         carried: Sequence[SSAValue],
         body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
     ) -> list[SSAValue]:
-        """
-        Run `body(iteration, values)` `count` times; it returns the values of the next iteration.
-        """
+        """Run `body(iteration, values)` `count` times; it returns the next iteration's values."""
         block = Block(arg_types=[i32, *(value.type for value in carried)])
         with self.at(block):
             results = body(block.args[0], list(block.args[1:]))

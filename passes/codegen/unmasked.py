@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.dialects import thread, threadblock
+from mirage_mlir.dialects import thread
+from mirage_mlir.dialects.loop_bounds import WHERE_UNMASKED
 from mirage_mlir.passes.codegen.emitter import Condition
 from mirage_mlir.passes.codegen.loop_bounds import value_of_terms
 
@@ -20,27 +22,13 @@ if TYPE_CHECKING:
 
 
 def masks_of(graph: thread.GraphOp) -> dict[Operation, SSAValue]:
-    """The selections of a value or a number by a condition on indices, with the values."""
-    free: set[SSAValue] = {
-        argument
-        for argument, value in zip(graph.body.block.args, graph.operands, strict=True)
-        if isinstance(value.owner, threadblock.IotaOp)
-    }
+    """Selections whose conditions are known in unmasked iterations, with what they are there."""
     found: dict[Operation, SSAValue] = {}
-    if not free:
-        return found
     for op in graph.body.block.ops:
-        if op.results and free.issuperset(op.operands):
-            free.update(op.results)
-        elif isinstance(op, arith.SelectOp) and op.cond in free:
-            values = [each for each in (op.lhs, op.rhs) if not _is_number(each)]
-            if len(values) == 1 and values[0] not in free:
-                found[op] = values[0]
+        known = op.attributes.get(WHERE_UNMASKED)
+        if isinstance(op, arith.SelectOp) and known is not None:
+            found[op] = op.lhs if known == BoolAttr.from_bool(True) else op.rhs
     return found
-
-
-def _is_number(value: SSAValue) -> bool:
-    return isinstance(value.owner, arith.ConstantOp)
 
 
 def is_unmasked(ctx: KernelContext) -> Condition:

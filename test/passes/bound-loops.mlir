@@ -6,6 +6,7 @@
 // not masked; iterations before b have none that is.
 // CHECK-LABEL: func.func @lower_triangle
 // CHECK:         kernel.graph_defined ins(%x) grid [4] loop [8] bounds <end = [1, 1, 1]> unmasked <end = [1, 0, 1]> {
+// CHECK:           threadblock.select %seen, %t, %zero {threadblock.where_unmasked = true}
 func.func @lower_triangle(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
   ^bb0(%0: tensor<64x128xf32>):
@@ -160,6 +161,31 @@ func.func @cluster(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
     %zero = threadblock.constant {value = 0.0 : f32} : !threadblock.tile<16x16xf32>
     %m = threadblock.select %seen, %t, %zero : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
     %r = threadblock.reduce_sum %m {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
+    %a = threadblock.accumulate %r : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    threadblock.store %a grid_map [0] : !threadblock.tile<16x1xf32>
+  } : (tensor<64x128xf32>) -> tensor<64x1xf32>
+  func.return %o : tensor<64x1xf32>
+}
+
+// A selection of what follows from indices alone is no mask: it is computed in all iterations.
+// CHECK-LABEL: func.func @diagonal
+// CHECK:         unmasked <end = [1, 0, 1]> {
+// CHECK:           threadblock.select %seen, %t, %zero {threadblock.where_unmasked = true}
+// CHECK:           threadblock.select %here, %bias, %zero :
+func.func @diagonal(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
+  %o = kernel.graph_defined ins(%x) grid [4] loop [8] {
+  ^bb0(%0: tensor<64x128xf32>):
+    %i = threadblock.iota of [64, 1] strides [1, 1] grid_map [0] loop_map [_] : !threadblock.tile<16x1xf32>
+    %j = threadblock.iota of [128] strides [1] grid_map [_] loop_map [0] : !threadblock.tile<16xf32>
+    %t = threadblock.load %0 grid_map [0] loop_map [1] : (tensor<64x128xf32>) -> !threadblock.tile<16x16xf32>
+    %seen = threadblock.compare %i, %j {predicate = "ge"} : (!threadblock.tile<16x1xf32>, !threadblock.tile<16xf32>) -> !threadblock.tile<16x16xf32>
+    %here = threadblock.compare %i, %j {predicate = "eq"} : (!threadblock.tile<16x1xf32>, !threadblock.tile<16xf32>) -> !threadblock.tile<16x16xf32>
+    %zero = threadblock.constant {value = 0.0 : f32} : !threadblock.tile<16x16xf32>
+    %m = threadblock.select %seen, %t, %zero : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
+    %bias = threadblock.scale %i {factor = 0.1 : f32} : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
+    %d = threadblock.select %here, %bias, %zero : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x1xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
+    %s = threadblock.add %m, %d : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
+    %r = threadblock.reduce_sum %s {dims = array<i64: 1>} : (!threadblock.tile<16x16xf32>) -> !threadblock.tile<16x1xf32>
     %a = threadblock.accumulate %r : (!threadblock.tile<16x1xf32>) -> !threadblock.tile<16x1xf32>
     threadblock.store %a grid_map [0] : !threadblock.tile<16x1xf32>
   } : (tensor<64x128xf32>) -> tensor<64x1xf32>
