@@ -8,6 +8,8 @@ Here block b along axis 0 of the grid runs iterations 0 to 2 b: those of keys th
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr
+from xdsl.ir import Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
@@ -68,6 +70,17 @@ class Unmasked(Facts):
         """Whether an iteration of a block is one of them."""
         behind = not self.first or iteration >= value_at(self.first, block)
         return behind and (not self.end or iteration < value_at(self.end, block))
+
+
+def where_unmasked(selection: Operation) -> bool | None:
+    """What the condition of a selection is in unmasked iterations; None where nobody has said."""
+    known = selection.attributes.get(WHERE_UNMASKED)
+    return bool(known.value.data) if isinstance(known, IntegerAttr) else None
+
+
+def set_where_unmasked(selection: Operation, condition: bool) -> None:
+    """Say what the condition of a selection is in unmasked iterations."""
+    selection.attributes[WHERE_UNMASKED] = BoolAttr.from_bool(condition)
 
 
 def _verify_terms(facts: LoopBounds | Unmasked) -> None:

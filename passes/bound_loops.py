@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,7 +18,7 @@ from mirage_mlir.decisions.loop_bounds import (
 )
 from mirage_mlir.decisions.schedule import Mask
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.dialects.loop_bounds import WHERE_UNMASKED, LoopBounds, Unmasked
+from mirage_mlir.dialects.loop_bounds import LoopBounds, Unmasked, set_where_unmasked
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.passes.analysis.buffers import cuts
 from mirage_mlir.passes.analysis.index_ranges import ElementRange, IndexRanges
@@ -195,4 +195,4 @@ class BoundLoopsPass(ModulePass):
             if (unmasked := unmasked_of(graph, known)) is not None:
                 graph.unmasked = unmasked
                 for mask in masks_of(graph):
-                    mask.attributes[WHERE_UNMASKED] = BoolAttr.from_bool(not _is_number(mask.lhs))
+                    set_where_unmasked(mask, not _is_number(mask.lhs))

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import thread
-from mirage_mlir.dialects.loop_bounds import WHERE_UNMASKED
+from mirage_mlir.dialects.loop_bounds import where_unmasked
 from mirage_mlir.passes.codegen.emitter import Condition
 from mirage_mlir.passes.codegen.loop_bounds import value_of_terms
 
@@ -25,9 +24,9 @@ def masks_of(graph: thread.GraphOp) -> dict[Operation, SSAValue]:
     """Selections whose conditions are known in unmasked iterations, with what they are there."""
     found: dict[Operation, SSAValue] = {}
     for op in graph.body.block.ops:
-        known = op.attributes.get(WHERE_UNMASKED)
+        known = where_unmasked(op)
         if isinstance(op, arith.SelectOp) and known is not None:
-            found[op] = op.lhs if known == BoolAttr.from_bool(True) else op.rhs
+            found[op] = op.lhs if known else op.rhs
     return found
 
 

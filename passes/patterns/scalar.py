@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.elementwise import parameters_of
-from mirage_mlir.dialects.loop_bounds import WHERE_UNMASKED
+from mirage_mlir.dialects.loop_bounds import set_where_unmasked, where_unmasked
 from mirage_mlir.operators.elementwise import CodeName
 from mirage_mlir.operators.table import ROWS
 
@@ -114,8 +114,8 @@ def widen(builder: Builder, value: Scalar) -> Scalar:
 def apply_rule(builder: Builder, op: Operation, args: list[Scalar]) -> Scalar:
     """The element of `op`'s result, rounded to the result's element type."""
     result = RULES[type(op)](builder, op, [widen(builder, arg) for arg in args])
-    if isinstance(op, threadblock.SelectOp) and WHERE_UNMASKED in op.attributes:
+    if isinstance(op, threadblock.SelectOp) and (known := where_unmasked(op)) is not None:
         assert isinstance(result.owner, arith.SelectOp), "a selection is one of scalars"
-        result.owner.attributes[WHERE_UNMASKED] = op.attributes[WHERE_UNMASKED]
+        set_where_unmasked(result.owner, known)
     element = threadblock.tile_type(op.results[0]).element_type
     return result if element == f32 else builder.insert(arith.TruncFOp(result, element)).result

@@ -20,6 +20,7 @@ FOREIGN = {
     "TARGET": "`kernel.target`, a typed attribute that dialects/target.py verifies",
     "'gpu.kernel'": "MLIR's gpu dialect wants it on a kernel",
     "'linalg.memoized_indexing_maps'": "MLIR's linalg has it beside the maps of named operations",
+    "WHERE_UNMASKED": "typed, and read by dialects/loop_bounds.py alone",
     "BUFFER": "typed, and read by dialects/layout.py alone",
     "LAUNCH": "typed, and read by dialects/launch.py alone",
     "WORKSPACE": "the same",
