@@ -51,8 +51,8 @@ class Unmasked(Facts):
     """
     Iterations in which no mask of indices hides anything from a block.
 
-    They are those from `first` on that are before `end`, by the terms of `LoopBounds`. A selection
-    by a condition on indices, of a value or a number, is the value then.
+    They are those from `first` on that are before `end`, by the terms of `LoopBounds`. What the
+    condition of a mask is there its selection says: see `where_unmasked`.
     """
 
     axis: int = 0

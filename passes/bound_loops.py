@@ -1,5 +1,6 @@
 """The `bound-loops` pass."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -9,13 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mirage_mlir.decisions.loop_bounds import (
-    end_terms,
-    first_terms,
-    inner_terms,
-    ranges,
-    saves,
-)
+from mirage_mlir.decisions.loop_bounds import ranges, saves, terms_of
 from mirage_mlir.decisions.schedule import Mask
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.loop_bounds import LoopBounds, Unmasked, set_where_unmasked
@@ -32,20 +27,22 @@ def bounds_of(graph: kernel.GraphDefinedOp, known: IndexRanges) -> LoopBounds | 
     if not saves(first, end, count):
         return None
     steps, tiles = _distances(graph)
-    begins = first_terms(first, steps, tiles) if any(first) else None
-    ends = end_terms(end, count, steps, tiles) if min(end) < count else None
+    begins = terms_of(first, 0, count, steps, tiles) if any(first) else None
+    ends = terms_of(end, 1, count, steps, tiles) if min(end) < count else None
     if begins is None and ends is None:
         return None
     return LoopBounds(axis, begins or (), ends or ())
 
 
-def unmasked_of(graph: kernel.GraphDefinedOp, known: IndexRanges) -> Unmasked | None:
+def unmasked_of(
+    graph: kernel.GraphDefinedOp, masks: Mapping[threadblock.SelectOp, bool], known: IndexRanges
+) -> Unmasked | None:
     """
-    The iterations in which all conditions on indices select values, not numbers.
+    The iterations in which all `masks` select values, not numbers.
 
     None where there are none, or no formula.
     """
-    seen = [_selects_value(op, known) for op in masks_of(graph)]
+    seen = [known.found[op.condition].is_all(float(holds)) for op, holds in masks.items()]
     count = graph.loop_sizes[0]
     if not seen or not (unmasked := np.logical_and.reduce(seen)).any():
         return None
@@ -59,35 +56,34 @@ def unmasked_of(graph: kernel.GraphDefinedOp, known: IndexRanges) -> Unmasked | 
     first = [a if any_ else count * to_end for _, a, _, any_ in blocks]
     end = [b if any_ else 0 for _, _, b, any_ in blocks]
     steps, tiles = _distances(graph)
-    begins = inner_terms(first, count, steps, tiles) if any(first) else ()
-    ends = () if to_end else inner_terms(end, count, steps, tiles)
+    begins = terms_of(first, 0, count, steps, tiles) if any(first) else ()
+    ends = () if to_end else terms_of(end, 0, count, steps, tiles)
     if begins is None or ends is None or not (begins or ends):
         return None
     return Unmasked(known.axis, begins, ends)
 
 
-def masks_of(graph: kernel.GraphDefinedOp) -> list[threadblock.SelectOp]:
-    """The selections of a value or a number by a condition on indices."""
+def masks_of(graph: kernel.GraphDefinedOp) -> dict[threadblock.SelectOp, bool]:
+    """
+    The selections of a value or a number by a condition on indices.
+
+    With each is what the condition is where it selects the value.
+    """
     free = set[SSAValue]()
-    found: list[threadblock.SelectOp] = []
+    found: dict[threadblock.SelectOp, bool] = {}
     for op in graph.body.block.ops:
         if isinstance(op, threadblock.IotaOp | threadblock.ConstantOp):
             free.add(op.result)
         elif isinstance(op, threadblock.TileOp) and free.issuperset(op.operands):
             free.update(op.results)
         elif isinstance(op, threadblock.SelectOp) and op.condition in free:
-            found += [op] if any(map(_is_number, (op.lhs, op.rhs))) else []
+            if _is_number(op.lhs) or _is_number(op.rhs):
+                found[op] = not _is_number(op.lhs)
     return found
 
 
 def _is_number(value: SSAValue) -> bool:
     return isinstance(value.owner, threadblock.ConstantOp)
-
-
-def _selects_value(op: threadblock.SelectOp, known: IndexRanges) -> Mask:
-    """Where all elements of a tile are the value that is not the number."""
-    condition = known.found[op.condition]
-    return condition.is_all(0.0) if _is_number(op.lhs) else condition.is_all(1.0)
 
 
 def _axis(graph: kernel.GraphDefinedOp) -> int | None:
@@ -192,7 +188,8 @@ class BoundLoopsPass(ModulePass):
             known.run()
             if (bounds := bounds_of(graph, known)) is not None:
                 graph.bounds = bounds
-            if (unmasked := unmasked_of(graph, known)) is not None:
+            masks = masks_of(graph)
+            if (unmasked := unmasked_of(graph, masks, known)) is not None:
                 graph.unmasked = unmasked
-                for mask in masks_of(graph):
-                    set_where_unmasked(mask, not _is_number(mask.lhs))
+                for mask, holds in masks.items():
+                    set_where_unmasked(mask, holds)

@@ -12,12 +12,12 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.passes.analysis.index_formulas import (
+    FormulaPart,
     IndexSum,
-    IndexSums,
-    broadcast,
     is_formula,
+    part_of,
+    parts_of,
     places_of,
-    through,
 )
 from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.patterns.scalar import RULES
@@ -56,16 +56,19 @@ class TileFormula:
         self.value = _outside(load.source)
         self.sizes = kernel.shape_of(self.value)
         self.tile = threadblock.shape_of(load.result)
-        self.made: dict[tuple[SSAValue, IndexSums], SSAValue] = {}
 
     def run(self) -> None:
         """Put it in the place of the load."""
         load, kind = self.load, threadblock.tile_type(self.load.result)
-        made = self.tile_of(self.value, places_of(self.sizes))
+        whole = part_of(self.value, places_of(self.sizes))
+        tiles: dict[FormulaPart, SSAValue] = {}
+        for part, operands in parts_of(whole):
+            tiles[part] = self.insert(self._tile(part, [tiles[each] for each in operands]))
+        made = tiles[whole]
         copied = self.insert(threadblock.BroadcastOp(made, kind))
         # Only elementwise code computes indices where it needs them; others read the copy.
-        whole = threadblock.shape_of(made) == self.tile
-        load.result.replace_uses_with_if(made, lambda use: whole and type(use.operation) in RULES)
+        is_all = threadblock.shape_of(made) == self.tile
+        load.result.replace_uses_with_if(made, lambda use: is_all and type(use.operation) in RULES)
         load.result.replace_all_uses_with(copied)
         load.detach()
         load.erase()
@@ -78,32 +81,20 @@ class TileFormula:
         block.insert_op_before(op, self.load)
         return op.results[0]
 
-    def tile_of(self, value: SSAValue, places: IndexSums) -> SSAValue:
-        """The tile of a part of the formula, along the dimensions of all of it."""
-        if (value, places) not in self.made:
-            self.made[value, places] = self._computed(value, places)
-        return self.made[value, places]
-
-    def _computed(self, value: SSAValue, places: IndexSums) -> SSAValue:
-        op = value.owner
-        assert isinstance(op, Operation)
+    def _tile(self, part: FormulaPart, operands: list[SSAValue]) -> Operation:
+        """What makes the tile of a part, along the dimensions of all of the formula."""
+        op = part.op
         if isinstance(op, kernel.IotaOp):
-            return self.insert(self._indices(places[op.dim.value.data]))
+            return self._indices(part.places[op.dim.value.data])
         if isinstance(op, kernel.ConstantOp):
             number = TileType([1] * len(self.sizes), f32)
-            return self.insert(threadblock.ConstantOp(op.value.value.data, number))
-        if (inner := through(op, places)) is not None:
-            return self.tile_of(op.operands[0], inner)
-        operands = [
-            self.tile_of(each, broadcast(kernel.shape_of(each), places)) for each in op.operands
-        ]
+            return threadblock.ConstantOp(op.value.value.data, number)
         shape = tuple(map(max, zip(*map(threadblock.shape_of, operands), strict=True)))
-        computed = OPERATORS[op.name.partition(".")[2]].create(
+        return OPERATORS[op.name.partition(".")[2]].create(
             operands=operands,
             properties=dict(op.properties),
             result_types=[TileType(shape, f32)],
         )
-        return self.insert(computed)
 
     def _indices(self, place: IndexSum) -> threadblock.IotaOp:
         """Indices along one dimension of a tensor; along dimensions without a stride there is 1."""

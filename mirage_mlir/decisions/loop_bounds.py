@@ -26,43 +26,19 @@ def ranges(needed: Mask) -> tuple[list[int], list[int]]:
     return [int(each) for each in first], [int(each) for each in end]
 
 
-def first_terms(values: Sequence[int], steps: Iterable[int], tiles: Iterable[int]) -> Terms | None:
-    """Terms that are the `values`, or below 0 where these are 0; None where there are none."""
-    for step, tile in product(steps, tiles):
-        lowest = [value * tile - step * block for block, value in enumerate(values) if value > 0]
-        highest = [(v + 1) * tile - 1 - step * block for block, v in enumerate(values)]
-        if lowest and max(lowest) <= min(highest):
-            return _reduced(step, max(lowest), tile)
-    return None
-
-
-def end_terms(
-    values: Sequence[int], count: int, steps: Iterable[int], tiles: Iterable[int]
+def terms_of(
+    values: Sequence[int], least: int, most: int, steps: Iterable[int], tiles: Iterable[int]
 ) -> Terms | None:
     """
-    Terms that are the `values`; above `count`, the iterations, where these are that, and below 1
-    where they are 1. None where there are none.
+    Terms that are the `values`, or below `least` where these are that, and above `most` where they
+    are that; None where there are none.
     """
     for step, tile in product(steps, tiles):
-        lowest = [v * tile - step * b for b, v in enumerate(values) if v > 1]
-        highest = [(v + 1) * tile - 1 - step * b for b, v in enumerate(values) if v < count]
-        if highest and (not lowest or max(lowest) <= min(highest)):
-            return _reduced(step, max(lowest) if lowest else min(highest), tile)
-    return None
-
-
-def inner_terms(
-    values: Sequence[int], count: int, steps: Iterable[int], tiles: Iterable[int]
-) -> Terms | None:
-    """
-    Terms that are the `values`; above `count`, the iterations, where these are that, and below 0
-    where they are 0. None where there are none.
-    """
-    for step, tile in product(steps, tiles):
-        lowest = [v * tile - step * b for b, v in enumerate(values) if v > 0]
-        highest = [(v + 1) * tile - 1 - step * b for b, v in enumerate(values) if v < count]
-        if lowest and (not highest or max(lowest) <= min(highest)):
-            return _reduced(step, max(lowest), tile)
+        lowest = [v * tile - step * b for b, v in enumerate(values) if v > least]
+        highest = [(v + 1) * tile - 1 - step * b for b, v in enumerate(values) if v < most]
+        if not lowest or not highest or max(lowest) <= min(highest):
+            start = max(lowest) if lowest else min(highest)
+            return _reduced(step, start, tile)
     return None
 
 

@@ -93,6 +93,43 @@ def _split(old: Sequence[int], new: Sequence[int], places: IndexSums) -> IndexSu
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class FormulaPart:
+    """What an operation of a formula makes, at some indices; views are no parts."""
+
+    op: Operation
+    places: IndexSums
+    """For each dimension of the result where its index comes from in the formula as a whole."""
+
+    def operands(self) -> list[FormulaPart]:
+        """The parts that it is computed from."""
+        return [part_of(v, broadcast(kernel.shape_of(v), self.places)) for v in self.op.operands]
+
+
+def part_of(value: SSAValue, places: IndexSums) -> FormulaPart:
+    """What is seen of a formula at `places`, behind all views."""
+    op = value.owner
+    assert isinstance(op, Operation)
+    while (inner := through(op, places)) is not None:
+        places, op = inner, op.operands[0].owner
+        assert isinstance(op, Operation)
+    return FormulaPart(op, places)
+
+
+def parts_of(whole: FormulaPart) -> Iterator[tuple[FormulaPart, list[FormulaPart]]]:
+    """The parts of a formula, each once, with its operands, and behind these."""
+    done = set[FormulaPart]()
+    pending = [whole]
+    # Not by recursion: a function may have thousands of operators one after the other.
+    while pending:
+        operands = pending[-1].operands()
+        if missing := [each for each in operands if each not in done]:
+            pending += reversed(missing)
+        elif (part := pending.pop()) not in done:
+            done.add(part)
+            yield part, operands
+
+
 def is_formula(value: SSAValue) -> bool:
     """Whether a value is a formula of indices."""
     found, seen = False, {value}

@@ -115,11 +115,10 @@ class FunctionWriter:
 
     def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
         """What a view, or a graph that was there before, is made from."""
-        if not isinstance(value.owner, Operation):
+        if not isinstance(op := value.owner, Operation):
             return ()
-        # A formula has numbers of its own, though a kernel may write the same one.
-        formula = makes_formula(value.owner)
-        return [v for v in value.owner.operands if not (formula and _is_number(v))]
+        own = _own_numbers(op)
+        return [operand for operand in op.operands if operand.owner not in own]
 
     def _launch(self, planned: PlannedKernel) -> None:
         self.launched.append(planned)
@@ -140,9 +139,8 @@ class FunctionWriter:
         assert isinstance(op, Operation)
         assert stays(op), f"no kernel of the plan makes the result of {op.name}"
         values = dict(self._values)
-        for operand in op.operands:
-            if makes_formula(op) and _is_number(operand) and isinstance(operand.owner, Operation):
-                self._block.add_op(operand.owner.clone(values))
+        for number in _own_numbers(op):
+            self._block.add_op(number.clone(values))
         made = op.clone(values)
         self._block.add_op(made)
         self._values.update(zip(op.results, made.results, strict=True))
@@ -162,8 +160,10 @@ def _locate(made: Operation, result: SSAValue) -> None:
                     argument.location = source.location
 
 
-def _is_number(value: SSAValue) -> bool:
-    return isinstance(value.owner, kernel.ConstantOp)
+def _own_numbers(op: Operation) -> list[Operation]:
+    """The numbers that only `op` has: those of a formula, though a kernel may write the same."""
+    owners = [operand.owner for operand in op.operands] if makes_formula(op) else []
+    return [each for each in owners if isinstance(each, kernel.ConstantOp)]
 
 
 def stays(op: Operation) -> bool:

@@ -106,12 +106,18 @@ class _Copier:
 
     def copy(self, value: SSAValue) -> SSAValue:
         """The copy of a value; operators are copied when they are first needed."""
-        if value not in self._values:
-            op = value.owner
+        pending = [value]
+        # Not by recursion: a formula of indices may have thousands of operators.
+        while pending:
+            if pending[-1] in self._values:
+                pending.pop()
+                continue
+            op = pending[-1].owner
             assert isinstance(op, Operation), "a piece needs what it does not read"
-            for operand in op.operands:
-                self.copy(operand)
-            self.block.add_op(op.clone(self._values))
+            if missing := [operand for operand in op.operands if operand not in self._values]:
+                pending += reversed(missing)
+            else:
+                self.block.add_op(op.clone(self._values))
         return self._values[value]
 
 
