@@ -20,6 +20,7 @@ PASSES: Mapping[str, str] = {
     "convert-linalg-to-kernel": (
         "mirage_mlir.passes.convert_linalg_to_kernel:ConvertLinalgToKernelPass"
     ),
+    "infinite-masks": "mirage_mlir.passes.infinite_masks:InfiniteMasksPass",
     "kernel-differentiate": "mirage_mlir.passes.kernel_differentiate:KernelDifferentiatePass",
     "algebraic-rewrite": "mirage_mlir.passes.algebraic_rewrite:AlgebraicRewritePass",
     "kernel-decompose": "mirage_mlir.passes.kernel_decompose:KernelDecomposePass",
@@ -47,6 +48,7 @@ PASSES: Mapping[str, str] = {
 MAKE_PROGRAMS = (
     "convert-stablehlo-to-kernel",
     "convert-linalg-to-kernel",
+    "infinite-masks",
     "kernel-differentiate",
 )
 """The passes that write the program to search; verification compares its results with that."""

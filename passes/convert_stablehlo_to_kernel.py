@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from mirage_mlir.diagnostics import PassFailure, remark
+from mirage_mlir.passes.infinite_masks import make_masks_infinite
 from mirage_mlir.passes.parts.foreign import tell_foreign
 from mirage_mlir.passes.parts.inlining import inline_calls
 from mirage_mlir.passes.parts.parts import convert
@@ -41,8 +42,9 @@ class ConvertStablehloToKernelPass(ModulePass):
     folded; broadcasts become implicit where the operator that uses them broadcasts itself. Booleans
     become tensors of zeros and ones, as arguments in f32; integers become numbers in f32, and are
     refused where they might not be exact. `erfc` becomes a formula in f32, with its roundoff as
-    absolute error. Functions without StableHLO operations stay as they are; where all are such, a
-    remark names an operation of theirs.
+    absolute error; a large finite number in a mask becomes minus infinity, as in `infinite-masks`.
+    Functions without StableHLO operations stay as they are; where all are such, a remark names an
+    operation of theirs.
 
     Fails at the first operation that the kernel dialect does not express, and says why. With
     `parts` that is a remark: runs of operations that can be converted become functions
@@ -91,6 +93,10 @@ class ConvertStablehloToKernelPass(ModulePass):
         names = {each.sym_name.data for each in op.walk() if isinstance(each, FuncOp)}
         for function in (*(unused if self.parts else ()), *hosts):
             convert(function, STABLEHLO, names)
+        own = {each.sym_name.data for each in functions} - foreign
+        for function in [each for each in op.walk() if isinstance(each, FuncOp)]:
+            if function.sym_name.data not in own:
+                make_masks_infinite(function)
 
     def _convert_whole(self, module: ModuleOp, functions: Sequence[FuncOp]) -> list[FuncOp]:
         """Convert what can be converted whole; the rest, where parts are wanted."""

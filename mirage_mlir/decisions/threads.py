@@ -29,12 +29,8 @@ MIN_THREADS, MATRIX_THREADS, MAX_THREADS = 32, 128, 512
 
 BUSY_THREADS = 1024
 """Threads of a multiprocessor below which a block gets twice as many, each with half the elements:
-half of those that it can have. On an H200 the gradient of RMSNorm, with two blocks on each, took
-111.9 us for 2,048 columns with 512 threads each, 115.5 with 256; RMSNorm of 1003x1000 in f32 took
-3.41 us with 256, 3.56 with 128."""
-
-LOOPED_THREADS = 256
-"""Threads of blocks with a loop that are doubled: of smaller blocks it is not known."""
+half of those that it can have. On an H200 RMSNorm of 1003x1000 in f32 took 3.41 us with 256
+threads, 3.56 with 128."""
 
 MANY_BLOCKS, WIDE_THREADS, WIDE_BYTES = 8, 256, 64
 """With so many blocks for each multiprocessor a block has at most so many threads while each loads
@@ -47,6 +43,13 @@ WALKING_ELEMENTS, WALKING_THREADS = 32, 128
 least: its warps wait for each other at every row, and fewer wait less. On an H200 the gradient of
 RMSNorm of 32,768 rows took 205.5 us for 218.9 of 4,096 columns in f16 (128 threads for 512), 397
 for 410 of 8,192 in bf16 (256 for 512), 205.4 for 215.4 of 2,048 in f32 (128 for 512)."""
+
+LOOP_ELEMENTS, LOOP_THREADS = 80, 128
+"""The same of other loops, such as a matmul of one row by threads: each iteration has one step for
+all warps, and a thread's sums stay in its registers. Of 28 such kernels on an H200, with 512 to 96
+blocks of 2,048 to 16,384 elements, none was slower with 128 threads than with 512, up to 96
+elements for each; with a norm before the matmul 9.85 us for 10.74 (weights [4096, 4096], [out,
+in]), 8.10 for 9.47 ([6144, 2048]). With 64 threads they took up to 10 % longer."""
 
 COMPUTED_BYTES = 4
 """Of an element that waits in a register: f32."""
@@ -79,17 +82,17 @@ def elementwise_threads(
         item: bytes of an element that it loads, the largest.
         target: the GPU.
     """
-    size = np.asarray(elements, np.float64)
+    size, loops = np.asarray(elements, np.float64), np.asarray(looped)
     walking = np.maximum(_shared_out(size, WALKING_ELEMENTS), WALKING_THREADS)
+    summing = np.maximum(_shared_out(size, LOOP_ELEMENTS), LOOP_THREADS)
     threads = _shared_out(size, ELEMENTS_PER_THREAD)
     on_each = np.ceil(np.asarray(blocks) / target.sm_count)
     fits = size * item <= WIDE_THREADS * WIDE_BYTES
-    wide = ~np.asarray(looped) & (on_each >= MANY_BLOCKS) & (threads > WIDE_THREADS) & fits
-    doubled = ~np.asarray(looped) | (threads == LOOPED_THREADS)
-    idle = doubled & (threads * on_each < BUSY_THREADS) & (size > ELEMENTS_PER_THREAD * MIN_THREADS)
+    wide = ~loops & (on_each >= MANY_BLOCKS) & (threads > WIDE_THREADS) & fits
+    idle = ~loops & (threads * on_each < BUSY_THREADS) & (size > ELEMENTS_PER_THREAD * MIN_THREADS)
     threads = np.where(idle, np.minimum(2 * threads, MAX_THREADS), threads)
     threads = np.where(wide, float(WIDE_THREADS), threads)
-    threads = np.where(np.asarray(looped) & walks, np.minimum(walking, threads), threads)
+    threads = np.where(loops, np.minimum(np.where(walks, walking, summing), threads), threads)
     kept = np.asarray(waiting, np.float64)
     few = np.maximum(_shared_out(np.maximum(kept, 1.0), WAITING_BYTES), MATRIX_THREADS)
     return np.where(kept > 0, np.minimum(few, threads), threads)

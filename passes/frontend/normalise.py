@@ -17,6 +17,7 @@ from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.frontend.indices import normalise_indices, replace
 from mirage_mlir.passes.frontend.logistic import join_logistic
 from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
+from mirage_mlir.passes.frontend.turned_matmuls import turn_matmuls
 
 
 def _typed(value: SSAValue, shape: Sequence[int]) -> TensorType:
@@ -72,6 +73,7 @@ def normalise(function: FuncOp) -> None:
     """Rewrite, in place, to operators that kernels have inside, and views by strides."""
     join_logistic(function)
     normalise_indices(function)
+    turn_matmuls(function)
     for op in list(function.body.block.ops):
         if isinstance(op, kernel.RepetitionOp):
             replace(op, _repetition(op))

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from mirage_mlir.decisions.threads import (
     BUSY_THREADS,
     ELEMENTS_PER_THREAD,
-    LOOPED_THREADS,
+    LOOP_ELEMENTS,
+    LOOP_THREADS,
     MANY_BLOCKS,
     MATRIX_THREADS,
     MAX_THREADS,
@@ -34,9 +35,9 @@ def threads_of(
     return int(elementwise_threads(elements, blocks, looped, walks, waiting, item, H200))
 
 
-@given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([1, 2, 4]), st.booleans())
-def test_powers_of_two(elements: int, blocks: int, item: int, looped: bool) -> None:
-    threads = threads_of(elements, blocks, item, looped=looped)
+@given(st.integers(1, 1 << 17), st.integers(1, 100_000), st.sampled_from([1, 2, 4]))
+def test_powers_of_two(elements: int, blocks: int, item: int) -> None:
+    threads = threads_of(elements, blocks, item)
     assert MIN_THREADS <= threads <= MAX_THREADS
     assert threads & (threads - 1) == 0
     each, least = elements / threads, ELEMENTS_PER_THREAD / 2
@@ -54,10 +55,19 @@ def test_idle_multiprocessors_get_more_threads(elements: int, blocks: int, item:
     assert busy or shared_finely or threads == MAX_THREADS or elements <= 512
 
 
-def test_loops_and_wide_rows() -> None:
+@given(st.integers(1, 1 << 17), st.integers(1, 100_000))
+def test_loops(elements: int, blocks: int) -> None:
+    """Few threads with many sums each, as long as these fit into registers."""
+    threads = threads_of(elements, blocks, looped=True)
+    assert threads & (threads - 1) == 0
+    assert threads <= LOOP_THREADS or elements > LOOP_ELEMENTS * threads / 2
+    assert threads == MAX_THREADS or elements <= LOOP_ELEMENTS * threads
+    assert threads_of(4096, blocks, looped=True) == threads_of(10240, blocks, looped=True) == 128
+    assert threads_of(1024, blocks, looped=True) == 64, "no thread is there for nothing"
+
+
+def test_wide_rows() -> None:
     many = MANY_BLOCKS * H200.sm_count
-    assert threads_of(4096, 2 * H200.sm_count, looped=True) == 2 * LOOPED_THREADS
-    assert threads_of(2048, 2 * H200.sm_count, looped=True) == 128, "of those it is not known"
     assert threads_of(8192, many) == 256
     assert threads_of(8192, many, item=4) == 512, "a thread would load 128 bytes"
     assert threads_of(16384, many) == 512
@@ -66,9 +76,8 @@ def test_loops_and_wide_rows() -> None:
 
 @given(st.integers(1, 1 << 14), st.integers(1, 1000))
 def test_loops_over_whole_rows(elements: int, blocks: int) -> None:
-    """Few threads, whose warps wait for each other at every row; never more than elsewhere."""
+    """Few threads, whose warps wait for each other at every row."""
     threads = threads_of(elements, blocks, looped=True, walks=True)
-    assert threads <= threads_of(elements, blocks, looped=True)
     assert threads <= max(WALKING_THREADS, 2 * elements / WALKING_ELEMENTS)
     assert elements <= WALKING_ELEMENTS * threads
     assert threads_of(elements, blocks, walks=True) == threads_of(elements, blocks)

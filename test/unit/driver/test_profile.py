@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.diagnostics import collect_remarks
 from mirage_mlir.driver import machine as machines
+from mirage_mlir.driver import timer
 from mirage_mlir.driver.bench import Bench, Reading, Subject, Trial
 from mirage_mlir.driver.bench_process import BenchProcess
 from mirage_mlir.driver.choose import Offer
@@ -150,14 +151,24 @@ def test_the_fastest_is_taken() -> None:
     assert best.timing[2].endswith(" taken")
 
 
-def test_which_are_timed_again() -> None:
-    """The four fastest, and what the model puts first, however slow it is."""
-    profiler = Profiler(MACHINE, OPTIONS)
+def test_which_are_timed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fastest that are near each other, and what the model puts first, however slow it is."""
     texts = [scale(2.0, blocks) for blocks in (16, 8, 4, 2, 1)]
-    slow = scale(2.0, 8).replace("%d", "%e")
-    profiler.fastest(function_of(REFERENCE), offers_of([texts[0], slow, *texts[1:]]))
-    again = [one.compared for one in profiler.results[0].candidates]
-    assert again == [True, True, False, True, True, True]
+
+    def again(count: int) -> list[bool]:
+        monkeypatch.setattr(timer, "FINALISTS", count)
+        profiler = Profiler(MACHINE, OPTIONS)
+        profiler.fastest(function_of(REFERENCE), offers_of(texts))
+        return [one.compared for one in profiler.results[0].candidates]
+
+    assert again(timer.FINALISTS) == [True, False, False, True, True]
+    assert again(1) == [True, False, False, False, True]
+
+
+def test_one_that_is_far_ahead_is_timed_once() -> None:
+    profiler = Profiler(MACHINE, OPTIONS)
+    profiler.fastest(function_of(REFERENCE), offers_of([scale(2.0, 1), scale(2.0, 8)]))
+    assert not any(one.compared for one in profiler.results[0].candidates)
 
 
 def test_what_is_wrong_is_passed_over() -> None:

@@ -67,6 +67,31 @@ def test_masks_stay_formulas(jax: Any, x: Any) -> None:
     assert with_constants(traced) is traced
 
 
+def local(jax: Any, q: Any, k: Any, v: Any) -> Any:
+    """Attention of the last eight keys, with the lowest number in place of others."""
+    index = jax.numpy.arange(q.shape[0])
+    seen = (index[:, None] >= index) & (index[:, None] - 8 < index)
+    scores = jax.numpy.where(seen, q @ k.T, jax.numpy.finfo(q.dtype).min)
+    return jax.nn.softmax(scores) @ v
+
+
+@pytest.mark.parametrize("kind", ["causal", "local"])
+def test_masks_of_large_numbers_are_infinite(jax: Any, kind: str) -> None:
+    """So that blocks leave out keys of which they see nothing."""
+    shape = (32, 16) if kind == "local" else (1, 32, 2, 16)
+    q, k, v = jax.random.normal(jax.random.key(2), (3, *shape))
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        if kind == "local":
+            return local(jax, q, k, v)
+        return jax.nn.dot_product_attention(q, k, v, is_causal=True)
+
+    compiled = mi.compile(attention, compile_for=["sm_90a"])
+    assert jax.numpy.allclose(compiled(q, k, v), attention(q, k, v), atol=1e-3)
+    assert "value = 0xff800000" in compiled.kernel.ugraph
+    assert "threadblock.transpose" not in compiled.kernel.ugraph, "probabilities stay in registers"
+
+
 def test_what_has_one_value_stays(jax: Any, x: Any) -> None:
     def program(x: Any) -> Any:
         return x + jax.numpy.ones((4, 6)) * 2 + jax.numpy.arange(3)[1]
