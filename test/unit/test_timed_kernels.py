@@ -72,7 +72,7 @@ def test_most_are_ranked_well() -> None:
         ("rmsnorm 8192x8192 f16", {"fp32_throughput": 1e12}),
         ("lora b16_k256_r16 f16", {"dram_bandwidth": 1e12}),
         ("linear_bias_gelu b8 f16", {"fp32_throughput": 1e12}),
-        ("gated_mlp b8_n4096 f16", {"barrier_latency": 2e-6}),
+        ("matmul b1_n4096 f16", {"barrier_latency": 2e-6}),
     ],
 )
 def test_a_wrong_constant_is_seen(name: str, wrong: dict[str, Any]) -> None:

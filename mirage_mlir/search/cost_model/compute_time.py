@@ -5,6 +5,7 @@ import numpy as np
 from mirage_mlir.decisions.wgmma import WGMMA_ROWS
 from mirage_mlir.search.cost_model.copy_time import CopyTime
 from mirage_mlir.search.cost_model.fitted import (
+    BUSY_IN_LOOPS,
     BUSY_THREADS,
     CHAIN_ITERATION,
     CHAIN_LOOP,
@@ -52,9 +53,11 @@ class ComputeTime(CopyTime):
 
     def _busy(self, at_once: Array) -> Array:
         """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
-        busy = np.minimum(1.0, at_once * self.resources.threads / BUSY_THREADS)
+        threads = at_once * self.resources.threads
+        busy = np.minimum(1.0, threads / BUSY_THREADS)
         if not self.resources.matmuls:
-            return busy
+            summing = (self.tiling.mesh.iterations > 1) & ~self.resources.walks
+            return np.where(summing, np.minimum(1.0, threads / BUSY_IN_LOOPS), busy)
         # Each thread has many independent elements.
         beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
         return np.where(self.resources.grouped, beside, busy)
