@@ -8,7 +8,7 @@ is the left operand, which stays in registers behind the matmul that it is made 
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.frontend.indices import replace
@@ -16,21 +16,26 @@ from mirage_mlir.passes.frontend.strided_views import view_of
 
 
 def turn_matmuls(function: FuncOp) -> None:
-    """Write, in place, `(B^T A^T)^T` for `A B` where B is the transpose of what is computed."""
+    """Write, in place, `(B^T A^T)^T` for `A B` where B is the transpose of what matmuls made."""
+    made = _made_by_matmuls(function)
     for op in list(function.body.block.ops):
-        if isinstance(op, kernel.MatmulOp) and _is_transposed(op.rhs) and not _is_computed(op.lhs):
+        if isinstance(op, kernel.MatmulOp) and op.lhs not in made and _is_transposed(op.rhs, made):
             _turn(op)
 
 
-def _is_computed(value: SSAValue) -> bool:
-    view = view_of(value)
-    return view is None or not isinstance(view.root.owner, Block)
+def _made_by_matmuls(function: FuncOp) -> set[SSAValue]:
+    """Results of matmuls, and all that follows from them."""
+    made = set[SSAValue]()
+    for op in function.body.block.ops:
+        if isinstance(op, kernel.MatmulOp) or not made.isdisjoint(op.operands):
+            made.update(op.results)
+    return made
 
 
-def _is_transposed(value: SSAValue) -> bool:
-    """Whether a value is a view of a result, in whose memory its rows are columns."""
+def _is_transposed(value: SSAValue, made: set[SSAValue]) -> bool:
+    """Whether a value is a view of what matmuls made, in whose memory its rows are columns."""
     view = view_of(value)
-    if view is None or isinstance(view.root.owner, Block):
+    if view is None or view.root not in made:
         return False
     rows, columns = view.strides[-2:]
     return 0 < rows < columns

@@ -96,10 +96,11 @@ def test_what_lies_beside_a_line_is_not_used() -> None:
 
 
 def test_many_pieces_are_a_loop() -> None:
-    module = sums_of_rows(2, 9001, 0, 9001, "f16")
+    """Of 18 that each of 128 threads copies eight are written out, and the last two."""
+    module = sums_of_rows(2, 9001, 0, 9001, "f32")
     check(module)
     copies = sum(isinstance(op, nvvm.CpAsyncSharedGlobalOp) for op in lower(module).walk())
-    assert copies <= 8
+    assert copies <= 2 * (8 + 2)
 
 
 def test_what_is_no_window() -> None:
