@@ -13,7 +13,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.analysis.index_formulas import is_formula
+from mirage_mlir.dialects.bases import constant_value
+from mirage_mlir.dialects.elementwise import row_of
+from mirage_mlir.passes.analysis.index_formulas import VIEWS, is_formula
 from mirage_mlir.passes.analysis.index_values import values_at
 
 LARGE = -1e30
@@ -40,15 +42,35 @@ def make_masks_infinite(op: Operation) -> None:
 
 
 def _masked(select: kernel.SelectOp) -> SSAValue | None:
-    """The large number that a condition on indices selects; None where there is none."""
-    if not is_formula(select.condition):
-        return None
-    return next(filter(_is_large, (select.rhs, select.lhs)), None)
+    """
+    The large number that a condition on indices selects in place of scores; None where there is
+    none, or where another mask may have put such numbers among the scores: of a row that both hide
+    the finite ones make a mean.
+    """
+    if is_formula(select.condition):
+        for number, scores in ((select.rhs, select.lhs), (select.lhs, select.rhs)):
+            if _is_large(number) and constant_value(number) != -inf and not _has_large(scores):
+                return number
+    return None
 
 
 def _is_large(value: SSAValue) -> bool:
-    op = value.owner
-    return isinstance(op, kernel.ConstantOp) and -inf < op.value.value.data <= LARGE
+    number = constant_value(value)
+    return number is not None and number <= LARGE
+
+
+def _has_large(value: SSAValue) -> bool:
+    """Whether elementwise operators take some of the elements of a value from large numbers."""
+    pending, seen = [value], {value}
+    while pending:
+        value = pending.pop()
+        op = value.owner
+        if _is_large(value):
+            return True
+        if isinstance(op, VIEWS) or (isinstance(op, kernel.TensorOp) and row_of(op) is not None):
+            pending += [operand for operand in op.operands if operand not in seen]
+            seen.update(op.operands)
+    return False
 
 
 def _row_of_softmax(scores: SSAValue) -> Dims | None:
@@ -132,9 +154,10 @@ class InfiniteMasksPass(ModulePass):
 
     Behind it `bound-loops` knows that masked scores add nothing to a sum of exponentials, and lets
     blocks leave out iterations of which nothing is seen. The condition must be a formula of indices
-    that leaves something of each row, so that no row is masked as a whole: of such a row the finite
-    number makes a mean. Then both are the same in f32 wherever a row has a score above -1e30 that
-    is seen. What JAX makes is converted so; a remark says where.
+    that leaves something of each row, and no other mask may have put large numbers there: no row is
+    masked as a whole then, of which the finite number would make a mean. Both are the same in f32
+    wherever a row has a score above -1e30 that is seen. What JAX makes is converted so; a remark
+    says where.
     """
 
     name = "infinite-masks"

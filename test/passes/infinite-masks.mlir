@@ -119,3 +119,20 @@ func.func @returned(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf
   %y = kernel.softmax %s {dim = 1 : i64} : (tensor<64x64xf32>) -> tensor<64x64xf32>
   func.return %y, %s : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// Each mask leaves something of the first row, but both together hide it.
+// CHECK-LABEL: func.func @nested
+// CHECK-NOT:     0xff800000
+func.func @nested(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %i = kernel.iota {dim = 0 : i64} : tensor<64x1xf32>
+  %j = kernel.iota {dim = 1 : i64} : tensor<1x64xf32>
+  %before = kernel.compare %i, %j {predicate = "ge"} : (tensor<64x1xf32>, tensor<1x64xf32>) -> tensor<64x64xf32>
+  %others = kernel.compare %i, %j {predicate = "ne"} : (tensor<64x1xf32>, tensor<1x64xf32>) -> tensor<64x64xf32>
+  %n = kernel.constant {value = -2.0e+38 : f32} : tensor<1x1xf32>
+  %s = kernel.select %before, %x, %n : (tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x1xf32>) -> tensor<64x64xf32>
+  %h = kernel.cast %s : (tensor<64x64xf32>) -> tensor<64x64xbf16>
+  %w = kernel.cast %h : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+  %both = kernel.select %others, %w, %n : (tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x1xf32>) -> tensor<64x64xf32>
+  %y = kernel.softmax %both {dim = 1 : i64} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %y : tensor<64x64xf32>
+}
