@@ -27,7 +27,7 @@ FINALISTS, UNSURE = 8, 1.25
 """So many of the fastest, as far as their first times are no more than this apart, are timed again,
 interleaved, and with them what the model puts first: large kernels run faster on a card that has
 cooled down while the one before was checked. Of 13 matmuls of 2048 by 8192 on an H200 the four that
-were fastest at first took 9 to 16 % longer than the fastest of all when they were interleaved."""
+were fastest at first took 5 to 16 % longer than the fastest of all when they were interleaved."""
 
 INTERRUPTED = "was not timed before the interrupt"
 
