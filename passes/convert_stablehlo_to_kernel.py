@@ -66,34 +66,21 @@ class ConvertStablehloToKernelPass(ModulePass):
             for each in op.body.block.ops
             if isinstance(each, FuncOp) and not each.is_declaration
         ]
-        before = {*called(op)}
-        foreign = {each.sym_name.data for each in functions if uses_stablehlo(each)}
-        if not foreign and not self.if_any:
+        wanted = _foreign(functions)
+        if not wanted and not self.if_any:
             tell_foreign(op, "StableHLO")
-        while more := {
-            each.sym_name.data
-            for each in functions
-            if each.sym_name.data not in foreign and not foreign.isdisjoint(called(each))
-        }:
-            foreign |= more
-        wanted = [each for each in functions if each.sym_name.data in foreign]
-        kept = [
-            each for each in wanted if not _is_private(each) or each.sym_name.data not in before
-        ]
+        own = {each.sym_name.data for each in functions if each not in wanted}
+        before = {*called(op)}
         unused = [each for each in wanted if _is_private(each) and each.sym_name.data in before]
-        hosts = self._convert_whole(op, kept)
+        hosts = self._convert_whole(op, [each for each in wanted if each not in unused])
         if self.parts:
             inlined = [each for each in unused if _converts(op, each)]
             for host in (*hosts, *(each for each in unused if each not in inlined)):
                 inline_calls(op, host, inlined.__contains__)
-        while gone := [each for each in unused if each.sym_name.data not in {*called(op)}]:
-            for function in gone:
-                unused.remove(function)
-                Rewriter.erase_op(function)
+        left = _without_uncalled(op, unused)
         names = {each.sym_name.data for each in op.walk() if isinstance(each, FuncOp)}
-        for function in (*(unused if self.parts else ()), *hosts):
+        for function in (*(left if self.parts else ()), *hosts):
             convert(function, STABLEHLO, names)
-        own = {each.sym_name.data for each in functions} - foreign
         for function in [each for each in op.walk() if isinstance(each, FuncOp)]:
             if function.sym_name.data not in own:
                 make_masks_infinite(function)
@@ -117,6 +104,28 @@ class ConvertStablehloToKernelPass(ModulePass):
         for function, body in bodies:
             _replace_body(function, body)
         return hosts
+
+
+def _foreign(functions: Sequence[FuncOp]) -> list[FuncOp]:
+    """Those that hold StableHLO operations, or call such a function."""
+    foreign = {each.sym_name.data for each in functions if uses_stablehlo(each)}
+    while more := {
+        each.sym_name.data
+        for each in functions
+        if each.sym_name.data not in foreign and not foreign.isdisjoint(called(each))
+    }:
+        foreign |= more
+    return [each for each in functions if each.sym_name.data in foreign]
+
+
+def _without_uncalled(module: ModuleOp, functions: Sequence[FuncOp]) -> list[FuncOp]:
+    """Erase those of `functions` that nobody calls any more; the others."""
+    left = [*functions]
+    while gone := [each for each in left if each.sym_name.data not in {*called(module)}]:
+        for function in gone:
+            left.remove(function)
+            Rewriter.erase_op(function)
+    return left
 
 
 def _converts(module: ModuleOp, function: FuncOp) -> bool:
