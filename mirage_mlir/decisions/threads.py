@@ -32,6 +32,9 @@ BUSY_THREADS = 1024
 half of those that it can have. On an H200 RMSNorm of 1003x1000 in f32 took 3.41 us with 256
 threads, 3.56 with 128."""
 
+LOOPED_THREADS = 256
+"""Threads of blocks with a loop that are doubled where no tensor copies fill its tiles."""
+
 MANY_BLOCKS, WIDE_THREADS, WIDE_BYTES = 8, 256, 64
 """With so many blocks for each multiprocessor a block has at most so many threads while each loads
 at most so many bytes of a tensor: the next block starts sooner. RMSNorm of 32768x8192 in bf16 took
@@ -49,7 +52,8 @@ LOOP_ELEMENTS, LOOP_THREADS = 80, 128
 all warps, and a thread's sums stay in its registers. Of 28 such kernels on an H200, with 512 to 96
 blocks of 2,048 to 16,384 elements, none was slower with 128 threads than with 512, up to 96
 elements for each; with a norm before the matmul 9.85 us for 10.74 (weights [4096, 4096], [out,
-in]), 8.10 for 9.47 ([6144, 2048]). With 64 threads they took up to 10 % longer."""
+in]), 8.10 for 9.47 ([6144, 2048]). With 64 threads they took up to 10 % longer. Their
+tiles come by tensor copies: of GPUs that have none nothing was timed, and nothing changes."""
 
 COMPUTED_BYTES = 4
 """Of an element that waits in a register: f32."""
@@ -89,10 +93,12 @@ def elementwise_threads(
     on_each = np.ceil(np.asarray(blocks) / target.sm_count)
     fits = size * item <= WIDE_THREADS * WIDE_BYTES
     wide = ~loops & (on_each >= MANY_BLOCKS) & (threads > WIDE_THREADS) & fits
-    idle = ~loops & (threads * on_each < BUSY_THREADS) & (size > ELEMENTS_PER_THREAD * MIN_THREADS)
+    doubled = ~loops | ((threads == LOOPED_THREADS) & (not target.has_tma))
+    idle = doubled & (threads * on_each < BUSY_THREADS) & (size > ELEMENTS_PER_THREAD * MIN_THREADS)
     threads = np.where(idle, np.minimum(2 * threads, MAX_THREADS), threads)
     threads = np.where(wide, float(WIDE_THREADS), threads)
-    threads = np.where(loops, np.minimum(np.where(walks, walking, summing), threads), threads)
+    most = np.where(walks, walking, summing if target.has_tma else MAX_THREADS)
+    threads = np.where(loops, np.minimum(most, threads), threads)
     kept = np.asarray(waiting, np.float64)
     few = np.maximum(_shared_out(np.maximum(kept, 1.0), WAITING_BYTES), MATRIX_THREADS)
     return np.where(kept > 0, np.minimum(few, threads), threads)

@@ -56,7 +56,8 @@ class ComputeTime(CopyTime):
         threads = at_once * self.resources.threads
         busy = np.minimum(1.0, threads / BUSY_THREADS)
         if not self.resources.matmuls:
-            summing = (self.tiling.mesh.iterations > 1) & ~self.resources.walks
+            copied = self.tiling.target.has_tma
+            summing = (self.tiling.mesh.iterations > 1) & ~self.resources.walks & copied
             return np.where(summing, np.minimum(1.0, threads / BUSY_IN_LOOPS), busy)
         # Each thread has many independent elements.
         beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))

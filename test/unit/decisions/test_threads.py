@@ -20,7 +20,7 @@ from mirage_mlir.decisions.threads import (
 )
 from mirage_mlir.targets.target import target_named
 
-H200 = target_named("H200")
+H200, A100 = target_named("H200"), target_named("A100")
 
 
 def threads_of(
@@ -64,6 +64,12 @@ def test_loops(elements: int, blocks: int) -> None:
     assert threads == MAX_THREADS or elements <= LOOP_ELEMENTS * threads
     assert threads_of(4096, blocks, looped=True) == threads_of(10240, blocks, looped=True) == 128
     assert threads_of(1024, blocks, looped=True) == 64, "no thread is there for nothing"
+
+
+def test_loops_without_tensor_copies() -> None:
+    """As many as before they were timed with them: of 256 twice as many."""
+    for elements, threads in ((2048, 128), (4096, 512), (8192, 512), (1 << 15, 512)):
+        assert int(elementwise_threads(elements, 108, True, False, 0, 2, A100)) == threads
 
 
 def test_wide_rows() -> None:
