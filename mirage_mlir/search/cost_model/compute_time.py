@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from mirage_mlir.decisions.wgmma import WGMMA_ROWS
+from mirage_mlir.decisions.wgmma import GROUP_THREADS, WGMMA_ROWS
 from mirage_mlir.search.cost_model.copy_time import CopyTime
 from mirage_mlir.search.cost_model.fitted import (
+    BEHIND_BUSY,
+    BEHIND_RATE,
     BUSY_IN_LOOPS,
     BUSY_THREADS,
     CHAIN_ITERATION,
@@ -14,11 +16,13 @@ from mirage_mlir.search.cost_model.fitted import (
     GROUPS_BUSY,
     MATMULS_BUSY,
     READING_ITERATION,
+    THRICE_STEP,
     UNCHAINED_ELEMENT,
     UNCHAINED_ITERATION,
     WARPS_BUSY,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
+from mirage_mlir.search.cost_model.live_values import Mask
 from mirage_mlir.search.cost_model.terms import (
     BLOCKS_IN_TURN,
     MMA,
@@ -33,13 +37,15 @@ from mirage_mlir.search.program.program import Kind
 class ComputeTime(CopyTime):
     """Computes the seconds of arithmetic of one derivation, for all combinations of tile sizes."""
 
-    def _compute_seconds(self, work: Work, at_once: Array, most: Array, units: Arrays) -> Array:
+    def _compute_seconds(
+        self, work: Work, at_once: Array, most: Array, units: Arrays, *, behind: bool = False
+    ) -> Array:
         """
         The seconds of arithmetic on the multiprocessor with the most blocks; notes those of each
         unit.
         """
         target = self.tiling.target
-        busy = self._busy(at_once)
+        busy = self._busy(at_once, behind=behind)
         share = most * target.sm_count
         enough = GROUPS_BUSY if target.has_wgmma else WARPS_BUSY
         matrix = work.matrix / (target.mma_throughput * np.minimum(1.0, enough * busy))
@@ -51,7 +57,7 @@ class ComputeTime(CopyTime):
         apart = np.where(single, scalar, work.behind / (target.fp32_throughput * busy))
         return share * np.maximum(np.maximum(matrix, shared) + apart, scalar)
 
-    def _busy(self, at_once: Array) -> Array:
+    def _busy(self, at_once: Array, *, behind: bool) -> Array:
         """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
         threads = at_once * self.resources.threads
         busy = np.minimum(1.0, threads / BUSY_THREADS)
@@ -60,6 +66,10 @@ class ComputeTime(CopyTime):
             summing = (self.tiling.mesh.iterations > 1) & ~self.resources.walks & copied
             return np.where(summing, np.minimum(1.0, threads / BUSY_IN_LOOPS), busy)
         # Each thread has many independent elements.
+        if behind:
+            return np.where(
+                self.resources.grouped, BEHIND_RATE * np.minimum(1.0, threads / BEHIND_BUSY), busy
+            )
         beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
         return np.where(self.resources.grouped, beside, busy)
 
@@ -78,6 +88,26 @@ class ComputeTime(CopyTime):
                 waits = resources.grouped & self.tiling.in_loop(value) & (rows % WGMMA_ROWS == 0)
                 iteration = np.where(waits, READING_ITERATION, iteration)
         return iteration
+
+    def _meets(self) -> Mask:
+        """
+        Whether warpgroups that take turns meet in each iteration, to read a tile together.
+        """
+        resources = self.resources
+        return resources.grouped & (resources.threads > GROUP_THREADS) & bool(resources.chains)
+
+    def _turn_seconds(self) -> Array | float:
+        """
+        The seconds that matmuls wait for each other where nothing shifts what is between them.
+        """
+        if self.resources.shifted or not self.resources.chains:
+            return 0.0
+        return CHAIN_ITERATION * self.tiling.mesh.iterations
+
+    def _split_seconds(self) -> float:
+        """The seconds that an iteration adds where matmuls split numbers of f32."""
+        splits = self.resources.matmuls and self.tiling.program.matrix_type == "f32"
+        return THRICE_STEP if splits else 0.0
 
     def _chain_seconds(self) -> Array | float:
         """The seconds that matmuls wait for each other where an online softmax is between them."""

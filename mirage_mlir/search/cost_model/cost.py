@@ -7,6 +7,8 @@ Only the order of candidates matters. Constants are those of the target's row an
 Combinations that do not fit the GPU cost infinitely much.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mirage_mlir.decisions.persistence import holds_several
@@ -16,7 +18,6 @@ from mirage_mlir.search.cost_model.bounded_loops import left_of_loops
 from mirage_mlir.search.cost_model.fitted import (
     ALL_APART,
     APART,
-    BEHIND_NEXT,
     BESIDE,
     BLOCK_INTERVAL,
     BLOCK_START,
@@ -37,6 +38,14 @@ from mirage_mlir.search.cost_model.terms import (
     Arrays,
     ModelledResources,
 )
+
+
+class Working(NamedTuple):
+    """The seconds of work, and of what is in them."""
+
+    seconds: Array
+    barriers: Array
+    reading: Array
 
 
 class CostModel(SumsAcrossBlocks):
@@ -96,17 +105,13 @@ class CostModel(SumsAcrossBlocks):
         left = left_of_loops(self.tiling, self._multiprocessors() * resident, waves)
         memory = memory * left
         hidden = np.minimum(at_once, HIDING_BLOCKS)
-        barrier = np.where(pipelined | ~looped, 0.0, target.barrier_latency / hidden)
-        compute = self._compute_seconds(self.during, at_once, most, terms.during)
-        barriers = waves * mesh.iterations * barrier
-        compute = compute + barriers
-        reading = waves * mesh.iterations * self._reading_seconds()
-        compute = np.maximum(compute, reading)
-        compute = np.maximum(compute, self._steps(waves)) * left
+        work = self._working(at_once, most, waves)
+        compute = work.seconds * left
         reduced = reduction_waits(self.resources) * np.where(
             pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
         )
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
+        waiting = waiting + self._turn_seconds()
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained) * left
         # A loop overlaps its copies with its work; without one only other blocks do.
@@ -123,12 +128,12 @@ class CostModel(SumsAcrossBlocks):
         last = np.where(looped, compute / mesh.iterations, 0.0)
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
-        started = self._start_seconds() + waves * BLOCK_START
-        started = started + np.where(pipelined, self._next_starts(most), 0.0)
-        after = self._compute_seconds(self.after, at_once, most, terms.after)
-        after = (
-            np.where(self._is_persistent(most, resident), BEHIND_NEXT * after, after) + exchanged
-        )
+        started = self._started(most, waves)
+        after = self._compute_seconds(self.after, at_once, most, terms.after, behind=True)
+        # Behind the loop of one tile the copies of the next, or of other blocks, go on.
+        beside = self._together(memory, filled_compute + after) - main
+        alone = self._alone(most, resident)
+        after = alone * after + (1 - alone) * beside + exchanged
         combined: Arrays = {
             "resident": resident,
             "waves": waves,
@@ -137,8 +142,8 @@ class CostModel(SumsAcrossBlocks):
             "memory": memory,
             "compute": compute,
             "main": main,
-            "barriers": barriers,
-            "reading": reading,
+            "barriers": work.barriers,
+            "reading": work.reading,
             "waiting": waiting,
             "apart": apart,
             "first": first,
@@ -149,6 +154,22 @@ class CostModel(SumsAcrossBlocks):
         }
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
+
+    def _working(self, at_once: Array, most: Array, waves: Array) -> Working:
+        """The seconds of work before the loop and in it, or where there is none."""
+        iterations = waves * self.tiling.mesh.iterations
+        latency = self.tiling.target.barrier_latency / np.minimum(at_once, HIDING_BLOCKS)
+        each = np.where(self.resources.pipelined, self._split_seconds(), latency)
+        barriers = np.where(self.tiling.mesh.iterations > 1, iterations * each, 0.0)
+        seconds = self._compute_seconds(self.during, at_once, most, self.terms.during) + barriers
+        reading = iterations * self._reading_seconds()
+        seconds = np.where(self._meets(), seconds + reading, np.maximum(seconds, reading))
+        return Working(np.maximum(seconds, self._steps(waves)), barriers, reading)
+
+    def _started(self, most: Array, waves: Array) -> Array:
+        """The seconds in which blocks start."""
+        started = self._start_seconds() + waves * BLOCK_START
+        return started + np.where(self.resources.pipelined, self._next_starts(most), 0.0)
 
     def _steps(self, waves: Array) -> Array:
         """The least seconds of a loop whose copies a warp of its own starts."""
@@ -174,6 +195,11 @@ class CostModel(SumsAcrossBlocks):
         alone = len(self.resources.matmuls) == 1
         grouped = self.resources.pipelined & self.resources.grouped
         return grouped & ~several & (most > resident) & alone
+
+    def _alone(self, most: Array, resident: Array) -> Array:
+        """The part of the work behind loops beside which no copies go on."""
+        waves = np.ceil(most / resident)
+        return np.where(self._is_persistent(most, resident), 0.0, 1 / waves)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """

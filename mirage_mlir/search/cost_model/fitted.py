@@ -51,6 +51,13 @@ TF32_WORK, TF32_READ = 2.0, 1.0
 one instruction), and scalar operations for each byte of its operands: a thread loads elements of 4
 bytes one by one, and rounds them. Not fitted to anything that was timed."""
 
+THRICE_WORK, THRICE_READ, THRICE_STEP = 2.9, 36.0, 84e-9
+"""How much longer than a matmul of f16 one of f32 takes a tensor core (three of tf32), operations
+of f16 for each byte that a warp reads of its operands (it loads elements one by one, and splits
+them), and seconds from one iteration to the next. Fitted to 40 matmuls of f32 on an H200, 23 to 93
+us, of depths 256 and 4,096: off by 10 %, where two operations of threads for each product were off
+by 45 % and put tilings first that took 1.3 to 1.5 of the fastest."""
+
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""
 
@@ -90,10 +97,12 @@ BESIDE = 16
 """Power by which copies and work of such a loop add up: where one takes as long as the other, 4 %
 more than either alone."""
 
-BEHIND_NEXT = 0.25
-"""Part of the work behind the loop of one matmul that is seen where blocks are persistent: the next
-tile is copied, and multiplied by other warpgroups, meanwhile. GELU behind 2,048 rows, 4,608 columns
-and a depth of 1,152 added 4.3 us to such a tiling on an H200, and 11 to 25 to others."""
+BEHIND_BUSY, BEHIND_RATE = 256, 1.3
+"""Threads of warpgroups that keep the arithmetic units busy behind a loop, where no matmul runs,
+and how much faster they are than the counted instructions: functions of the special unit run beside
+others. Of 90 tilings of five linear layers with GELU, SiLU or tanh on an H200 (320 to 1,024 deep,
+1,024 to 16,384 rows, 9 to 110 us) the model is off by 9 %, where it was off by 12 % with half of
+this rate and a fourth of it seen in persistent blocks."""
 
 BLOCK_INTERVAL = 1.6e-7
 """Seconds between the starts of two blocks on one multiprocessor, at least: 248 blocks on each, of

@@ -16,7 +16,7 @@ from mirage_mlir.decisions.schedule import RESERVED_BYTES, STAGE_COUNTS
 from mirage_mlir.decisions.threads import MATRIX_THREADS, MAX_THREADS, MIN_THREADS
 from mirage_mlir.search.cost_model.chains import Chain
 from mirage_mlir.search.cost_model.cost import CostModel
-from mirage_mlir.search.cost_model.fitted import IDLE_LATENCY, SECTOR
+from mirage_mlir.search.cost_model.fitted import BEHIND_RATE, IDLE_LATENCY, SECTOR
 from mirage_mlir.search.cost_model.groups import GROUP_WORK, OPERAND_READ
 from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
@@ -172,8 +172,22 @@ class _LeastCost(CostModel):
     def _together(self, memory: Array, compute: Array) -> Array:
         return np.maximum(memory, compute)
 
-    def _busy(self, at_once: Array) -> Array:
-        return self.tiling.one
+    def _busy(self, at_once: Array, *, behind: bool) -> Array:
+        return self.tiling.one * (BEHIND_RATE if behind else 1.0)
+
+    def _alone(self, most: Array, resident: Array) -> Array:
+        return self.tiling.zero
+
+    # Other graphs may have other threads, and no turns or copies of a warp.
+
+    def _meets(self) -> Mask:
+        return self.tiling.one < 0
+
+    def _turn_seconds(self) -> float:
+        return 0.0
+
+    def _split_seconds(self) -> float:
+        return 0.0
 
     # With more tiles in an iteration, blocks may begin with the same one.
 

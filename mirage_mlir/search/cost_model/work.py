@@ -27,6 +27,8 @@ from mirage_mlir.search.cost_model.fitted import (
     SHIFTED_PIECE,
     TF32_READ,
     TF32_WORK,
+    THRICE_READ,
+    THRICE_WORK,
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
@@ -236,9 +238,9 @@ class WorkCount:
         iterations, warps = self.tiling.iterations(value), self.resources.matmuls[value]
         work = self._work(value)
         if self.tiling.program.matrix_type == "f32":
-            assert edge.axis is not None
-            depth = self.tiling.mesh.tiles[edge.axis]
-            work.scalar = work.scalar + 2 * self.tiling.volume(value) * depth * iterations
+            # The same warps load, split and multiply, one after the other.
+            each = THRICE_WORK * warps.flops + THRICE_READ * warps.read
+            work.matrix = work.matrix + each * iterations
         elif self.tiling.program.matrix_type == "tf32":
             work.matrix = work.matrix + TF32_WORK * warps.flops * iterations
             work.scalar = work.scalar + TF32_READ * warps.read * iterations

@@ -16,6 +16,7 @@ from mirage_mlir.search.program.duplicates import without_duplicates
 from mirage_mlir.search.program.placement import Placement, ViewError
 from mirage_mlir.search.program.program import Axes, Input, Kind, Node, Output, Program, axis_names
 from mirage_mlir.search.program.roles import Operation, Roles, RolesError
+from mirage_mlir.search.program.shared_sums import with_shared_sums
 from mirage_mlir.search.program.tensor_slices import ArgumentView
 
 __all__ = [
@@ -108,6 +109,8 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
         joined.append(JoinedResult(tuple(parts), result.inner))
     merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
+    summed = with_shared_sums(merger.nodes, merger.inputs, merger.outputs, merger.sizes)
+    merger = Merger(summed.nodes, summed.inputs, merger.outputs, summed.sizes)
     program = without_duplicates(merger.program(_matrix_type(builder.matrix_types)))
     notes = tuple(placement.unshared.items())
     return Resolved(program, tuple(arguments), tuple(joined), notes)
