@@ -17,6 +17,7 @@ from mirage_mlir.search.cost_model.fitted import (
     MATMULS_BUSY,
     READING_ITERATION,
     THRICE_STEP,
+    TURN_ITERATION,
     UNCHAINED_ELEMENT,
     UNCHAINED_ITERATION,
     WARPS_BUSY,
@@ -38,14 +39,14 @@ class ComputeTime(CopyTime):
     """Computes the seconds of arithmetic of one derivation, for all combinations of tile sizes."""
 
     def _compute_seconds(
-        self, work: Work, at_once: Array, most: Array, units: Arrays, *, behind: bool = False
+        self, work: Work, at_once: Array, most: Array, units: Arrays, behind: Mask | bool = False
     ) -> Array:
         """
         The seconds of arithmetic on the multiprocessor with the most blocks; notes those of each
         unit.
         """
         target = self.tiling.target
-        busy = self._busy(at_once, behind=behind)
+        busy = self._busy(at_once, behind)
         share = most * target.sm_count
         enough = GROUPS_BUSY if target.has_wgmma else WARPS_BUSY
         matrix = work.matrix / (target.mma_throughput * np.minimum(1.0, enough * busy))
@@ -57,8 +58,11 @@ class ComputeTime(CopyTime):
         apart = np.where(single, scalar, work.behind / (target.fp32_throughput * busy))
         return share * np.maximum(np.maximum(matrix, shared) + apart, scalar)
 
-    def _busy(self, at_once: Array, *, behind: bool) -> Array:
-        """The share of a multiprocessor's arithmetic throughput that its resident threads reach."""
+    def _busy(self, at_once: Array, behind: Mask | bool) -> Array:
+        """
+        The share of a multiprocessor's arithmetic throughput that its resident threads reach;
+        `behind` loops no matmuls run beside them.
+        """
         threads = at_once * self.resources.threads
         busy = np.minimum(1.0, threads / BUSY_THREADS)
         if not self.resources.matmuls:
@@ -66,12 +70,9 @@ class ComputeTime(CopyTime):
             summing = (self.tiling.mesh.iterations > 1) & ~self.resources.walks & copied
             return np.where(summing, np.minimum(1.0, threads / BUSY_IN_LOOPS), busy)
         # Each thread has many independent elements.
-        if behind:
-            return np.where(
-                self.resources.grouped, BEHIND_RATE * np.minimum(1.0, threads / BEHIND_BUSY), busy
-            )
         beside = MATMULS_BUSY * np.sqrt(np.minimum(1.0, busy / ENOUGH_BUSY))
-        return np.where(self.resources.grouped, beside, busy)
+        alone = BEHIND_RATE * np.minimum(1.0, threads / BEHIND_BUSY)
+        return np.where(self.resources.grouped, np.where(behind, alone, beside), busy)
 
     def _reading_seconds(self) -> Array | float:
         """
@@ -102,7 +103,7 @@ class ComputeTime(CopyTime):
         """
         if self.resources.shifted or not self.resources.chains:
             return 0.0
-        return CHAIN_ITERATION * self.tiling.mesh.iterations
+        return TURN_ITERATION * self.tiling.mesh.iterations
 
     def _split_seconds(self) -> float:
         """The seconds that an iteration adds where matmuls split numbers of f32."""

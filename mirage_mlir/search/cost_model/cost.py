@@ -129,11 +129,12 @@ class CostModel(SumsAcrossBlocks):
         overlapped = overlapped + np.where(pipelined, LAST_ITERATION * last, first + last)
         exchanged = np.where(mesh.shares > 1, self._exchange_seconds(waves), 0.0)
         started = self._started(most, waves)
-        after = self._compute_seconds(self.after, at_once, most, terms.after, behind=True)
-        # Behind the loop of one tile the copies of the next, or of other blocks, go on.
+        persistent = self._is_persistent(most, resident)
+        behind = (persistent | (waves == 1)) & self._multiplies_in_loop()
+        after = self._compute_seconds(self.after, at_once, most, terms.after, behind)
+        # Behind the loop of one tile the copies of the next go on.
         beside = self._together(memory, filled_compute + after) - main
-        alone = self._alone(most, resident)
-        after = alone * after + (1 - alone) * beside + exchanged
+        after = np.where(persistent, beside, after) + exchanged
         combined: Arrays = {
             "resident": resident,
             "waves": waves,
@@ -192,14 +193,13 @@ class CostModel(SumsAcrossBlocks):
     def _is_persistent(self, most: Array, resident: Array) -> Mask:
         """Where blocks compute several tiles, and copy for the next one while they store one."""
         several = holds_several(self.resources.shared, self.tiling.target)
-        alone = len(self.resources.matmuls) == 1
-        grouped = self.resources.pipelined & self.resources.grouped
-        return grouped & ~several & (most > resident) & alone
+        grouped = self.resources.pipelined & self.resources.grouped & self._multiplies_in_loop()
+        return grouped & ~several & (most > resident)
 
-    def _alone(self, most: Array, resident: Array) -> Array:
-        """The part of the work behind loops beside which no copies go on."""
-        waves = np.ceil(most / resident)
-        return np.where(self._is_persistent(most, resident), 0.0, 1 / waves)
+    def _multiplies_in_loop(self) -> bool:
+        """Whether all matmuls are in the loop, and none needs another's result."""
+        matmuls = self.resources.matmuls
+        return not self.resources.chains and all(self.tiling.in_loop(each) for each in matmuls)
 
     def _apart(self, at_once: Array, most: Array, waves: Array) -> Array:
         """

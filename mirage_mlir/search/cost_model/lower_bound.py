@@ -23,7 +23,7 @@ from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS,
 from mirage_mlir.search.cost_model.resources import MAX_LIVE_PER_THREAD, Resources
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import COLUMNS, DEPTH, RIGHT_BYTES, Warps
-from mirage_mlir.search.program.program import Kind, Program
+from mirage_mlir.search.program.program import Axes, Kind, Program
 from mirage_mlir.search.saturation.config import Configuration
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge, Hypergraph, Stage, Value
@@ -172,11 +172,15 @@ class _LeastCost(CostModel):
     def _together(self, memory: Array, compute: Array) -> Array:
         return np.maximum(memory, compute)
 
-    def _busy(self, at_once: Array, *, behind: bool) -> Array:
-        return self.tiling.one * (BEHIND_RATE if behind else 1.0)
+    def _is_single(self, axes: Axes) -> bool:
+        # Other values may bring the tiles into other dimensions.
+        return False
 
-    def _alone(self, most: Array, resident: Array) -> Array:
-        return self.tiling.zero
+    def _busy(self, at_once: Array, behind: Mask | bool) -> Array:
+        return self.tiling.one * BEHIND_RATE
+
+    def _is_persistent(self, most: Array, resident: Array) -> Mask:
+        return self.tiling.one > 0
 
     # Other graphs may have other threads, and no turns or copies of a warp.
 

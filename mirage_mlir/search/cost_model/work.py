@@ -36,7 +36,7 @@ from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import DEPTH
-from mirage_mlir.search.program.program import Input, Kind, Output
+from mirage_mlir.search.program.program import Axes, Input, Kind, Output
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge, Stage
 
@@ -188,6 +188,8 @@ class WorkCount:
         if self.resources.in_shared(value):
             pieces = np.where(vector < LEAST_PIECE, ODD_PIECE * pieces, pieces)
             pieces = np.where(shifted, tile / VECTOR * SHIFTED_PIECE * iterations, pieces)
+        elif self._is_single(tensor.axes):
+            pieces = ODD_PIECE * tile / item * iterations
         if tiling.in_loop(value):
             # Tensor copies find their addresses themselves.
             pieces = np.where(self.resources.pipelined, 0.0, pieces)
@@ -203,6 +205,10 @@ class WorkCount:
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
             self._add_reading_again(value, tile / vector)
+
+    def _is_single(self, axes: Axes) -> bool:
+        """Whether threads access elements of a tensor with these axes one by one."""
+        return not self.resources.matmuls and self.resources.positions.is_single(axes)
 
     def _later(self, tensor: Input, run: Array) -> Array:
         """The factor for lines that a block reads piece by piece, one in each iteration."""
@@ -263,6 +269,8 @@ class WorkCount:
             self.l2 = self.l2 + traffic * copies
             stored = self.tiling.volume(goal) * self.tiling.iterations(goal)
             pieces = stored * item / np.minimum(run, VECTOR)
+            if self._is_single(output.axes):
+                pieces = ODD_PIECE * stored
             work = self._work(goal)
             work.scalar = work.scalar + pieces * PIECE_WORK
 

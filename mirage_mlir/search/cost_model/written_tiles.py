@@ -33,12 +33,22 @@ class WrittenTiles:
     """Tiles that are transposed for other than matmuls, or stretched when they are stored: threads
     have other elements of them then than they computed."""
     moves: int = 0
+    misfits: int = 0
+    """Tiles of which more than rows and columns would have to be exchanged."""
+
+    def is_single(self, axes: Axes) -> bool:
+        """
+        Whether threads access elements of a tensor one by one: where tiles do not fit each other
+        all are seen in one order of axes, and of its last one the tensor has none.
+        """
+        return self.misfits > 0 and self.positions.order[-1] not in axes
 
     def arrange(self, value: int, axes: Axes) -> Axes:
         """View a tile in other dimensions; a transpose is noted."""
         result = arranged(self.axes[value], axes)
         if result.transposed:
             self.moved.add(value)
+            self.misfits += not _is_exchange(self.axes[value], result.axes)
         self.moves += result.transposed + (len(result.axes) > len(self.axes[value]))
         return result.axes
 
@@ -88,7 +98,13 @@ def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int
     program = tiling.program
     if any(None in tensor.axes for tensor in (*program.inputs, *program.outputs)):
         written.append(_written(tiling, edges, goals, wide=True))
-    return min(written, key=lambda one: one.moves)
+    return min(written, key=lambda one: (one.misfits > 0, one.moves))
+
+
+def _is_exchange(before: Axes, after: Axes) -> bool:
+    """Whether a tile is seen as the same matrix, or as its transpose."""
+    rows, columns = present(before[:-1]), present(before[-1:])
+    return (present(after[:-1]), present(after[-1:])) in ((rows, columns), (columns, rows))
 
 
 def _written(
