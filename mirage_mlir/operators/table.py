@@ -66,11 +66,12 @@ def _gelu_code(c: Code[V], p: Parameters, x: V) -> V:
     if p.text("approximate") == "tanh":
         cube = c.op("arith.mulf", x, c.op("arith.mulf", x, x))
         inner = c.op("arith.addf", x, c.op("arith.mulf", cube, c.constant(GELU_CUBE)))
-        gate = c.op("math.tanh", c.op("arith.mulf", inner, c.constant(GELU_SCALE)))
+        scaled = c.op("arith.mulf", inner, c.constant(GELU_SCALE))
+        gate = c.op("math.tanh", scaled, approximate=True)
     else:
         scaled = c.op("arith.mulf", x, c.constant(sqrt(0.5)))
-        # 1 is added: what matters is the absolute error.
         gate = c.op("math.erf", scaled, approximate=True)
+    # To both 1 is added: what matters is the absolute error.
     gate = c.op("arith.addf", gate, c.constant(1.0))
     return c.op("arith.mulf", c.op("arith.mulf", x, c.constant(0.5)), gate)
 
@@ -99,17 +100,20 @@ def _rsqrt(a: Arithmetic[V], p: Parameters, x: V) -> V:
 
 def _power_code(c: Code[V], p: Parameters, x: V) -> V:
     exponent = p.float("exponent")
-    if exponent != int(exponent) or not 1 <= exponent <= UNROLLED_POWERS:
+    if exponent != int(exponent) or not 1 <= abs(exponent) <= UNROLLED_POWERS:
         return c.op("math.powf", x, c.constant(exponent))
-    result, square, left = None, x, int(exponent)
+    factors: list[V] = []
+    square, left = x, abs(int(exponent))
     while left:
         if left & 1:
-            result = square if result is None else c.op("arith.mulf", result, square)
+            factors.append(square)
         left >>= 1
         if left:
             square = c.op("arith.mulf", square, square)
-    assert result is not None
-    return result
+    product = factors[0]
+    for factor in factors[1:]:
+        product = c.op("arith.mulf", product, factor)
+    return product if exponent > 0 else c.op("arith.divf", c.constant(1.0), product)
 
 
 def _compare_code(c: Code[V], p: Parameters, x: V, y: V) -> V:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
@@ -41,16 +42,25 @@ def _log(emit: Emitter, x: Scalar) -> Scalar:
 
 
 def _power(emit: Emitter, x: Scalar, y: Scalar) -> Scalar:
-    """`2^(y log2 x)`: NaN for negative x."""
-    return emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(y, emit.result(nvvm.Log2Op(x))))))
+    """
+    `2^(y log2 x)`: NaN for negative x, but where y is a whole number, which gives the sign; 1 where
+    it is 0.
+    """
+    exponent = _whole(y)
+    if exponent == 0:
+        return emit.f32(1.0)
+    size = x if exponent is None else emit.result(math.AbsFOp(x))
+    power = emit.result(nvvm.Ex2Op(emit.result(arith.MulfOp(y, emit.result(nvvm.Log2Op(size))))))
+    return emit.result(math.CopySignOp(power, x)) if exponent and exponent % 2 else power
 
 
-def _tanh(emit: Emitter, x: Scalar) -> Scalar:
-    """`1 - 2 / (1 + exp(2x))`; `tanh.approx` has an error of 2^-11, too much for f16."""
-    one = emit.f32(1.0)
-    power = _exp(emit, emit.result(arith.AddfOp(x, x)))
-    share = emit.result(nvvm.RcpApproxFtzOp(emit.result(arith.AddfOp(one, power))))
-    return emit.result(arith.SubfOp(one, emit.result(arith.AddfOp(share, share))))
+def _whole(value: Scalar) -> int | None:
+    """The whole number that a constant is; None for others."""
+    made = value.owner
+    if not isinstance(made, arith.ConstantOp) or not isinstance(made.value, FloatAttr):
+        return None
+    number = made.value.value.data
+    return int(number) if number.is_integer() else None
 
 
 ERF_SWITCH = 475 / 512
@@ -133,7 +143,7 @@ EXPANSIONS: dict[type[Operation], Callable[..., Scalar]] = {
     math.ExpOp: _exp,
     math.LogOp: _log,
     math.PowFOp: _power,
-    math.TanhOp: _tanh,
+    math.TanhOp: series.tanh,
     math.ErfOp: _erf,
     math.ExpM1Op: series.expm1,
     math.Log1pOp: series.log1p,
@@ -158,6 +168,8 @@ def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
             return _exp_of_difference(emit, difference)
     if isinstance(op, math.ErfOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return _approximate_erf(emit, *arguments)
+    if isinstance(op, math.TanhOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
+        return series.far_tanh(emit, *arguments)
     if type(op) in EXPANSIONS:
         return EXPANSIONS[type(op)](emit, *arguments)
     if isinstance(op, arith.DivfOp):

@@ -163,7 +163,8 @@ class TileSizes:
             near = fitting[seconds[fitting] <= MISJUDGED * seconds[fitting[:1]]]
             _, first = np.unique(mesh.shares[near], return_index=True)
             best = sorted({*best, *near[first].tolist()}, key=ordered.index)
-            others = self._varied(fitting, seconds, mesh) if self.limits.varied else []
+            varies = self.limits.varied and fitting.size > 0
+            others = self._varied(fitting, seconds, mesh) if varies else []
             return [*dict.fromkeys([*best, *sorted(others, key=ordered.index)])]
         fastest: dict[tuple[float, ...], int] = {}
         counts = [mesh.counts[axis][fitting].tolist() for axis in open_sums]
