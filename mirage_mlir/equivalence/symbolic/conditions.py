@@ -16,7 +16,7 @@ from math import inf, lcm
 
 from mirage_mlir.equivalence.symbolic import demands as demands_
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.demands import Demands
+from mirage_mlir.equivalence.symbolic.demands import Case, Demands
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
 from mirage_mlir.equivalence.symbolic.indices import ZERO, Index, number, plus, scaled
 from mirage_mlir.equivalence.symbolic.lowest import Forms
@@ -121,8 +121,18 @@ class Conditions:
                         form, own = self._blended(guards, c.form, part.form, other.form)
                         demands = demands_.together(demands, own)
                     found.append(Piece(guards, form))
-            demands = demands_.together(demands, _demands(value, c.guards, x, y))
+            demands = demands_.together(demands, self._demands(c, value, x, y))
         return Symbolic(together(found), dims, exists, demands)
+
+    def _demands(self, c: Piece, value: Fraction | None, x: Symbolic, y: Symbolic) -> Demands:
+        """What is needed where a piece of a condition has a value; None: data says which."""
+        if value is not None:
+            return demands_.where((y if value == 0 else x).demands, c.guards)
+        opposite = self.forms.add(self.forms.constant(1), c.form, -1)
+        cases = [Case(*self.forms.abstract(form)) for form in (c.form, opposite)]
+        sides = zip((x, y), cases, strict=True)
+        every = [demands_.selected(side.demands, case) for side, case in sides]
+        return demands_.where(demands_.together(*every), c.guards)
 
     def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> tuple[Form, Demands]:
         with self.forms.demanding() as demands:
@@ -145,13 +155,6 @@ class Conditions:
             )
             found.append(self.tensors.aligned(Symbolic((), dims), each, pairs))
         return found
-
-
-def _demands(value: Fraction | None, guards: Guards, x: Symbolic, y: Symbolic) -> Demands:
-    """What is needed where guards hold and a condition has a value; None: what data says."""
-    if value is None:
-        return demands_.where(demands_.selected((*x.demands, *y.demands)), guards)
-    return demands_.where((y if value == 0 else x).demands, guards)
 
 
 def decided(forms: Forms, predicate: str, difference: Form) -> Form:

@@ -9,6 +9,7 @@ same element of a candidate may rely on that at these indices, and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,10 @@ from mirage_mlir.equivalence.symbolic.indices import (
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
-from mirage_mlir.equivalence.symbolic.terms import Atom, Entry, Factor, Monomial, Undecided
+from mirage_mlir.equivalence.symbolic.terms import Atom, Entry, Factor, Form, Monomial, Undecided
+
+Kind = tuple[Need, tuple[Form, ...]]
+"""What is needed, and when data selects what needs it."""
 
 Columns = tuple[Variable, ...]
 """Indices of an element: those that tell which element needs what."""
@@ -81,14 +85,22 @@ class Granted:
         sure = [each for each in result.demands if each.strength is not Strength.PERHAPS]
         for piece in result.pieces:
             sure += forms.needed_by(piece.form, piece.guards)
-        self._demands: dict[Need, Demands] = {}
-        for each in dict.fromkeys(sure):
-            self._demands[each.need] = (*self._demands.get(each.need, ()), each)
+        in_cases = [each for each in result.demands if each.cases]
+        self._demands: dict[Kind, Demands] = {}
+        for each in dict.fromkeys((*sure, *in_cases)):
+            self._demands[each.kind] = (*self._demands.get(each.kind, ()), each)
 
     def covers(self, demand: Demand, *, elsewhere: bool = False) -> bool:
-        """Whether the same element of the reference, or any (`elsewhere`), surely needs it."""
-        known = self._demands.get(demand.need, ())
-        if not demand.indices and not demand.read:
+        """
+        Whether the same element of the reference, or any (`elsewhere`), surely needs it: always, or
+        in the same cases.
+        """
+        always = demand._replace(cases=())
+        return any(self._covers(each, elsewhere) for each in dict.fromkeys((always, demand)))
+
+    def _covers(self, demand: Demand, elsewhere: bool) -> bool:
+        known = self._demands.get(demand.kind, ())
+        if not demand.everywhere and not demand.read:
             return any(not each.read for each in known)
         every = [() if elsewhere else self._columns([each]) for each in known]
         for each, columns in zip(known, every, strict=True):
@@ -117,15 +129,20 @@ class Granted:
 
     def _region(self, demand: Demand, columns: Columns) -> Region | None:
         """What is needed, for all values of all indices but some columns; None if nothing is."""
-        own = len(demand.indices)
-        indices = [*demand.indices, *map(of, columns)]
+        indices = [*demand.everywhere, *map(of, columns)]
         needed = reads(indices, demand.guards, self.forms.variable)
         if needed is None:
             return None
-        atoms = self.forms.atoms
-        form = atoms.intern(Atom("sum", entries=(Entry((), demand.need.form),)))
-        element = atoms.intern(Atom("element"))
-        factors = [Factor(form, needed.indices[:own], 1), Factor(element, needed.indices[own:], 1)]
+        atoms, left = self.forms.atoms, iter(needed.indices)
+        parts = [("sum", demand.need.form, demand.indices)]
+        parts += [("case", case.form, case.indices) for case in demand.cases]
+        factors = [
+            Factor(
+                atoms.intern(Atom(kind, entries=(Entry((), form),))), (*islice(left, len(own)),), 1
+            )
+            for kind, form, own in parts
+        ]
+        factors.append(Factor(atoms.intern(Atom("element")), tuple(left), 1))
         return Region(needed, atoms.named(factors, needed.guards, needed.over))
 
 

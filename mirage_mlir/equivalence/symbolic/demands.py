@@ -44,6 +44,13 @@ class Need(NamedTuple):
     form: Form
 
 
+class Case(NamedTuple):
+    """That a comparison of data, a form over parameters read at indices, is 1."""
+
+    form: Form
+    indices: tuple[Index, ...]
+
+
 class Demand(NamedTuple):
     """That elements need something of a form, read at indices, where guards hold."""
 
@@ -52,11 +59,23 @@ class Demand(NamedTuple):
     """They read the element's indices, and other variables: all values of these count."""
     guards: Guards = ()
     strength: Strength = Strength.SURE
+    cases: tuple[Case, ...] = ()
+    """When data selects what needs it; where one of them is 0 nothing is needed."""
+
+    @property
+    def everywhere(self) -> tuple[Index, ...]:
+        """All that it reads: its indices, and those of its cases."""
+        return (*self.indices, *(index for case in self.cases for index in case.indices))
+
+    @property
+    def kind(self) -> tuple[Need, tuple[Form, ...]]:
+        """What is needed and when, but for the indices."""
+        return self.need, tuple(case.form for case in self.cases)
 
     @property
     def read(self) -> set[Variable]:
         """What indices and guards read."""
-        return all_variables([*self.indices, *(each.value for each in self.guards)])
+        return all_variables([*self.everywhere, *(each.value for each in self.guards)])
 
 
 Demands = tuple[Demand, ...]
@@ -75,8 +94,12 @@ def moved(demands: Iterable[Demand], values: Mapping[Variable, Index]) -> Demand
         guards = guards_.moved(demand.guards, values)
         if guards is None:
             return None
+        cases = tuple(
+            Case(case.form, tuple(substituted(index, values) for index in case.indices))
+            for case in demand.cases
+        )
         indices = tuple(substituted(index, values) for index in demand.indices)
-        return demand._replace(indices=indices, guards=guards)
+        return demand._replace(indices=indices, guards=guards, cases=cases)
 
     return _each(replaced, demands)
 
@@ -99,7 +122,7 @@ def of_all(demands: Iterable[Demand], over: Iterable[Variable], guards: Guards) 
     def bound(demand: Demand) -> Demand:
         # Names of their own, as the variable will be that of a dimension beside the result; and the
         # same ones for equal demands.
-        indices = (*demand.indices, *(each.value for each in demand.guards))
+        indices = (*demand.everywhere, *(each.value for each in demand.guards))
         read = dict.fromkeys(variable for index in indices for variable in variables(index))
         old = [variable for variable in read if variable in names or variable.number >= BOUND]
         new = {v: of(Variable(BOUND + number, v.size)) for number, v in enumerate(old)}
@@ -109,13 +132,13 @@ def of_all(demands: Iterable[Demand], over: Iterable[Variable], guards: Guards) 
     return _each(bound, where(demands, guards))
 
 
-def selected(demands: Iterable[Demand]) -> Demands:
-    """The demands of elements, where data says whether they are read."""
+def selected(demands: Iterable[Demand], *cases: Case) -> Demands:
+    """The demands of elements, where data says whether they are read: in these cases."""
 
     def weakened(demand: Demand) -> Demand | None:
         if demand.strength is Strength.IMPLIED:
             return None
-        return demand._replace(strength=Strength.PERHAPS)
+        return demand._replace(strength=Strength.PERHAPS, cases=(*demand.cases, *cases))
 
     return _each(weakened, demands)
 
