@@ -164,18 +164,23 @@ def _check(tensor: Any, spec: TensorSpec, label: str) -> None:
 
 
 def explain(
-    model: Any, *inputs: Any, options: Mapping[str, object] | None = None
+    model: Any,
+    *inputs: Any,
+    options: Mapping[str, object] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
 ) -> "ModelExplanation":
     """
     What `torch.compile(model, backend="mirage")` makes of a model, called with `inputs`.
 
-    The model is called once, without gradients. The result prints as a table: which parts kernels
-    take, which are left and why, with modelled times.
+    The model is called once, without gradients, with all that a call changes: statistics of a
+    BatchNorm, the state of random numbers. The result prints as a table: which parts kernels take,
+    which are left and why, with modelled times.
 
     Args:
         model: a module or a function.
         inputs: of one call.
         options: as for the backend.
+        kwargs: arguments of that call by their names.
 
     Raises:
         TypeError, ValueError: an option does not exist, or has another type or value.
@@ -186,7 +191,7 @@ def explain(
     backend = Backend(options)
     torch._dynamo.reset()
     with torch.no_grad():
-        torch.compile(model, backend=backend)(*inputs)
+        torch.compile(model, backend=backend)(*inputs, **(kwargs or {}))
     torch._dynamo.reset()
     return backend.explanation
 

@@ -170,6 +170,7 @@ class Backend:
             ),
         )
         constants = _unchanged(graph, parameters) if self._options.get("pack") else frozenset[Any]()
+        self.explanation.interpreted |= _is_interpreted(examples)
         before = self.explanation.copy()
         taken = compiler.rewrite(graph, constants)
         found = self.explanation.since(before)
@@ -200,6 +201,12 @@ class Backend:
     ) -> list[FoundKernel]:
         options = self._search_options(target, timed)
         return find_all(programs, target, self._options.get("effort", "full"), options)
+
+
+def _is_interpreted(tensors: Sequence[Any]) -> bool:
+    """Whether tensors are in host memory; a scalar among others may be anywhere."""
+    devices = [each.device.type for each in tensors if isinstance(each, torch.Tensor)]
+    return bool(devices) and {*devices} == {"cpu"}
 
 
 def _unchanged(graph: Any, parameters: Sequence[int]) -> frozenset[Any]:

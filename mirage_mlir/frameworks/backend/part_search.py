@@ -34,5 +34,12 @@ def searched(task: PartTask) -> PartAnswer:
     try:
         made = compiled(parse_program(task.text, task.name), task.name, task.options)
     except DiagnosticException as error:
-        return PartAnswer(None, str(error).partition("\n")[0], perf_counter() - start)
+        return PartAnswer(None, _first_line(error), perf_counter() - start)
+    except Exception as error:  # A model runs all the same where ours is at fault.
+        why = f"internal error: {type(error).__name__}: {_first_line(error)}"
+        return PartAnswer(None, why, perf_counter() - start)
     return PartAnswer(made.to_bytes(), "", perf_counter() - start)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

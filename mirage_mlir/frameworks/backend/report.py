@@ -41,6 +41,11 @@ class PartReport:
         return f"{verdict:5} {self.count:3}x {times} {self.search_seconds:8.1f}  {what}: {self.why}"
 
 
+INTERPRETED = (
+    "note: tensors are in host memory, where kernels are interpreted, hundreds of times slower; "
+    "times are those of the GPU that was searched for"
+)
+
 MOST_SHOWN = 72
 """Characters of the operators of a part in a line."""
 
@@ -56,6 +61,8 @@ class ModelExplanation:
     parts: list[PartReport] = field(default_factory=list[PartReport])
     outside: dict[str, int] = field(default_factory=dict[str, int])
     """Why operators are in no part, and how many they are."""
+    interpreted: bool = False
+    """Whether kernels run without a GPU, block by block."""
 
     def add(self, part: PartReport) -> None:
         """One more sort of part."""
@@ -78,10 +85,11 @@ class ModelExplanation:
                 self.parts.append(part)
         for why, number in other.outside.items():
             self.outside[why] = self.outside.get(why, 0) + number
+        self.interpreted |= other.interpreted
 
     def copy(self) -> "ModelExplanation":
         """As it is now."""
-        return ModelExplanation([*self.parts], {**self.outside})
+        return ModelExplanation([*self.parts], {**self.outside}, self.interpreted)
 
     def since(self, before: "ModelExplanation") -> "ModelExplanation":
         """What was added to it since it was as it was `before`."""
@@ -92,7 +100,8 @@ class ModelExplanation:
             if part.count > count
         ]
         outside = {why: n - before.outside.get(why, 0) for why, n in self.outside.items()}
-        return ModelExplanation(parts, {why: n for why, n in outside.items() if n})
+        left = {why: n for why, n in outside.items() if n}
+        return ModelExplanation(parts, left, self.interpreted)
 
     def __str__(self) -> str:
         """As a table; times are modelled, those of the search measured."""
@@ -102,7 +111,8 @@ class ModelExplanation:
     def lines(self) -> list[str]:
         """The rows of the table: of sorts of parts, and what is in no part."""
         left = [f"left {number:4}x {'':28}  {why}" for why, number in self.outside.items()]
-        return [*(part.line() for part in self.parts), *left]
+        note = [INTERPRETED] if self.interpreted and self.taken else []
+        return [*(part.line() for part in self.parts), *left, *note]
 
     @property
     def taken(self) -> int:

@@ -21,6 +21,11 @@ QUICK_SECONDS = 5.0
 """Of search for a part with `effort="quick"`: half of the parts of a transformer end before."""
 
 
+_CUT_SHORT: dict[PartTask, "FoundKernel"] = {}
+"""What searches found that a limit may have ended: not kept on disk, as another time they may find
+more. In one process a model that is compiled again gets the same."""
+
+
 @dataclass(frozen=True)
 class FoundKernel:
     """The kernel of a part, or why there is none; and the seconds that it took."""
@@ -81,9 +86,12 @@ def _modelled(
 ) -> list[FoundKernel]:
     """The fastest in the model."""
     asked = options_of(target, options)
-    return list(
-        map(_found, _answers([PartTask(str(g.to_module()), g.name, asked) for g in graphs]))
-    )
+    tasks = [PartTask(str(g.to_module()), g.name, asked) for g in graphs]
+    new = [task for task in dict.fromkeys(tasks) if task not in _CUT_SHORT]
+    found = dict(zip(new, map(_found, _answers(new)), strict=True))
+    if asked.time_limit is not None:
+        _CUT_SHORT.update({task: replace(each, seconds=0.0) for task, each in found.items()})
+    return [found[task] if task in found else _CUT_SHORT[task] for task in tasks]
 
 
 def _answers(tasks: Sequence[PartTask]) -> list[PartAnswer]:

@@ -48,7 +48,8 @@ class ComputeTime(CopyTime):
         target = self.tiling.target
         busy = self._busy(at_once, behind)
         share = most * target.sm_count
-        enough = GROUPS_BUSY if target.has_wgmma else WARPS_BUSY
+        in_groups = target.has_wgmma and self.tiling.program.matrix_type != "f32"
+        enough = GROUPS_BUSY if in_groups else WARPS_BUSY
         matrix = work.matrix / (target.mma_throughput * np.minimum(1.0, enough * busy))
         scalar = work.scalar / (target.fp32_throughput * busy)
         shared = work.shared / target.shared_memory_bandwidth

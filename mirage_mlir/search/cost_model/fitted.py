@@ -35,6 +35,11 @@ SHIFTED_PIECE = 18.0
 it. Ten kernels of RMSNorm and a linear layer of 1,003 columns took 1.3 to 3 times the time of a
 model with 7 on an H200, and a matmul of 127 by 4,093 by 4,099 1.15."""
 
+STRETCHED = 1.5
+"""How much longer it takes to read and write tiles over which a small matmul's result is stretched.
+Seven such kernels that scale 19 MB took 15 to 29 us on an H200, where the model had 12 to 23; two
+that shift as well 14 us, 8 in the model, where a matmul and another kernel took 9.3."""
+
 VECTOR_READ, SINGLE_READ = 1.0, 12.0
 """Scalar operations that an element read from shared memory counts for, where a thread reads
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by

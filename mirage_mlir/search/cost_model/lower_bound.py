@@ -172,6 +172,9 @@ class _LeastCost(CostModel):
     def _together(self, memory: Array, compute: Array) -> Array:
         return np.maximum(memory, compute)
 
+    def _stretching(self, value: int) -> float:
+        return 1.0
+
     def _is_single(self, axes: Axes) -> bool:
         # Other values may bring the tiles into other dimensions.
         return False

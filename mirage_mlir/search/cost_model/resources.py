@@ -96,6 +96,10 @@ class Resources(BlockBuffers):
         target = self.tiling.target
         if self.matmuls:
             registers = self.live + (self.fetched + OTHERS_BESIDE_MATMULS) * self.threads
+            if self.tiling.program.matrix_type == "f32":
+                # Each step has sums of its own, and where warps share the depth each has all.
+                held = sum(warps.held for warps in self.matmuls.values())
+                registers = np.maximum(registers, registers - self.live + 2 * held * self.threads)
         else:
             registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
             registers = registers + (self.fetched + OTHER_REGISTERS) * self.threads

@@ -39,6 +39,8 @@ class Warps:
     """Bytes of shared memory that lie between those of `exchange`, and are not moved."""
     row_tiles: Array | float = 1.0
     """Tiles of rows that a warp, or a warpgroup, of a chain computes one after the other."""
+    held: Array | float = 0.0
+    """Elements of its part that each thread of a single warp holds."""
 
 
 def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
@@ -51,6 +53,7 @@ def chosen(where: NDArray[np.bool_], some: Warps, others: Warps) -> Warps:
         np.where(where, some.sums, others.sums),
         np.where(where, some.padding, others.padding),
         np.where(where, some.row_tiles, others.row_tiles),
+        np.where(where, some.held, others.held),
     )
 
 
@@ -73,4 +76,5 @@ def warps_matmul(sides: tuple[Array, Array, Array], threads: Array, *, summed: b
         each * row_tiles * column_tiles * INSTRUCTION,
         each * (row_tiles * LEFT_BYTES + column_tiles * RIGHT_BYTES),
         exchange,
+        held=row_tiles * column_tiles * ROWS * COLUMNS / WARP_THREADS,
     )

@@ -25,6 +25,7 @@ from mirage_mlir.search.cost_model.fitted import (
     READ_AGAIN,
     SECTOR,
     SHIFTED_PIECE,
+    STRETCHED,
     TF32_READ,
     TF32_WORK,
     THRICE_READ,
@@ -170,7 +171,9 @@ class WorkCount:
         item = item_bytes(tensor.element_type)
         tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
         run, vector, _ = contiguous(tiling, tensor)
-        waste = tiling.once(("waste", tensor.node), lambda: _waste(run) * self._later(tensor, run))
+        waste = self._stretching(value) * tiling.once(
+            ("waste", tensor.node), lambda: _waste(run) * self._later(tensor, run)
+        )
         traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
         missed: Array | float = 0.0
@@ -205,6 +208,17 @@ class WorkCount:
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
             self._add_reading_again(value, tile / vector)
+
+    def _stretching(self, value: int) -> Array | float:
+        """
+        How much longer a tile takes that is accessed in place where a matmul's result is stretched
+        over it: threads have its elements as they have those of the result.
+        """
+        matmuls = self.resources.matmuls
+        if not matmuls or self.tiling.graph.values[value].stage is not Stage.POST:
+            return 1.0
+        largest = np.maximum.reduce([self.tiling.volume(each) for each in matmuls])
+        return np.where(self.tiling.volume(value) > largest, STRETCHED, 1.0)
 
     def _is_single(self, axes: Axes) -> bool:
         """Whether threads access elements of a tensor with these axes one by one."""
@@ -265,6 +279,7 @@ class WorkCount:
             run = self.tiling.extent(last) * item
             copies = self._copies(output)
             waste = self.tiling.once(("waste", tuple(last), item), partial(_waste, run))
+            waste = waste * self._stretching(goal)
             self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
             stored = self.tiling.volume(goal) * self.tiling.iterations(goal)

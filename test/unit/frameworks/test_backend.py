@@ -8,6 +8,7 @@ Kernels are interpreted; where a test is of graphs and not of kernels, programs 
 import copy
 import importlib
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ torch: Any = package("torch")
 from compiled_models import Norm, close, compiled, normed_linear  # noqa: E402
 
 import mirage_mlir as mi  # noqa: E402
-from mirage_mlir.frameworks.backend import entry, operators, searches  # noqa: E402
+from mirage_mlir.frameworks.backend import entry, operators, part_search, searches  # noqa: E402
 from mirage_mlir.frameworks.backend.entry import Backend  # noqa: E402
 from mirage_mlir.frameworks.backend.graphs import GraphCompiler  # noqa: E402
 from mirage_mlir.frameworks.backend.nodes import signature_of  # noqa: E402
+from mirage_mlir.frameworks.backend.part_search import PartAnswer, PartTask  # noqa: E402
 from mirage_mlir.torch import explain, target_of  # noqa: E402
 
 pytestmark = [
@@ -312,3 +314,47 @@ def test_parts_that_keep_numbers_are_like_no_others() -> None:
         with graph.graph.inserting_before(node):
             node.args = (node.args[0], graph.graph.get_attr("number"))
     assert len({signature_of(graph) for graph in graphs}) == 2
+
+
+def test_host_memory_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+    """Kernels are interpreted there, which is slow; what is left to torch is not."""
+    x, options = torch.randn(4, 32), {"rest": "eager"}
+    assert "interpreted" in str(explain(normed_linear(), x, options=options))
+    assert "interpreted" not in str(explain(torch.nn.Tanh(), x, options=options))
+
+
+def test_named_arguments_are_explained() -> None:
+    def scaled(x: object, *, scale: float) -> object:
+        return normed(x) * scale
+
+    normed = normed_linear()
+    found = explain(scaled, torch.randn(4, 32), options={"rest": "eager"}, kwargs={"scale": 2.0})
+    assert found.taken == 1
+
+
+def test_what_a_limit_cut_short_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    answers = searches._answers
+
+    def counted(tasks: Sequence[PartTask]) -> list[PartAnswer]:
+        asked.append(len(tasks))
+        return answers(tasks)
+
+    monkeypatch.setattr(searches, "_answers", counted)
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", "off")
+    options = {"rest": "eager", "effort": "quick"}
+    tables = [explain(normed_linear(), torch.randn(4, 32), options=options) for _ in range(2)]
+    assert asked == [1, 0]
+    assert tables[0].parts[0].seconds == tables[1].parts[0].seconds
+
+
+def test_an_error_of_ours_leaves_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise NameError("no such name")
+
+    monkeypatch.setattr(part_search, "compiled", broken)
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", "off")
+    model, x = normed_linear(), torch.randn(4, 32)
+    found = explain(model, x, options={"rest": "eager"})
+    assert found.taken == 0
+    assert "internal error: NameError: no such name" in str(found)
