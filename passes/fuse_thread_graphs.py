@@ -44,8 +44,19 @@ def _accepts(
         return False
     # A value of another stage is computed once there, not in each iteration of the loop. Without a
     # loop it would wait for sums of rows over a cluster.
-    same = together or stages[op.results[0]] == group.stage
-    return same or isinstance(op, threadblock.ConstantOp)
+    stage = stages[op.results[0]]
+    same = together or stage == group.stage or isinstance(op, threadblock.ConstantOp)
+    return same or (
+        stage == Stage.INVARIANT and group.stage == Stage.POST and _is_as_cheap(group, op)
+    )
+
+
+def _is_as_cheap(group: ThreadGroup, op: Operation) -> bool:
+    """
+    Whether what is computed before the loop may as well be behind it, where it needs no place in
+    shared memory meanwhile: a residual and a bias, say.
+    """
+    return threadblock.shape_of(op.results[0]) == group.shape and is_cheap(op)
 
 
 def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:

@@ -15,6 +15,7 @@ from mirage_mlir.passes.codegen import series
 from mirage_mlir.passes.codegen.access import fetch
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter, scaled_value
+from mirage_mlir.passes.codegen.matrix_transpose import read_along_rows
 from mirage_mlir.passes.codegen.unmasked import is_unmasked, masks_of
 
 LOG2_E = 1.4426950408889634
@@ -192,7 +193,10 @@ def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     layout, shape = registers_of(result), threadblock.shape_of(result)
 
     def computed(masks: Mapping[Operation, SSAValue]) -> list[SSAValue]:
-        columns = [fetch(ctx, value, layout, shape) for value in op.operands]
+        columns = [
+            read_along_rows(ctx, value, layout, shape) or fetch(ctx, value, layout, shape)
+            for value in op.operands
+        ]
         slots = range(len(layout.offsets))
         rows = [run_slot(ctx, op, columns, slot, masks) for slot in slots]
         return [value for row in rows for value in row]

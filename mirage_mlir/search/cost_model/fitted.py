@@ -60,8 +60,8 @@ THRICE_WORK, THRICE_READ, THRICE_STEP = 2.9, 36.0, 84e-9
 """How much longer than a matmul of f16 one of f32 takes a tensor core (three of tf32), operations
 of f16 for each byte that a warp reads of its operands (it loads elements one by one, and splits
 them), and seconds from one iteration to the next. Fitted to 40 matmuls of f32 on an H200, 23 to 93
-us, of depths 256 and 4,096: off by 10 %, where two operations of threads for each product were off
-by 45 % and put tilings first that took 1.3 to 1.5 of the fastest."""
+us, of depths 256 and 4,096: off by 10 %, where two operations of threads for each multiplication
+were off by 45 % and put tilings first that took 1.3 to 1.5 of the fastest."""
 
 BUSY_THREADS = 512
 """Threads that keep the arithmetic units of a multiprocessor busy."""

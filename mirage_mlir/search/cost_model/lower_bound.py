@@ -185,7 +185,7 @@ class _LeastCost(CostModel):
     def _is_persistent(self, most: Array, resident: Array) -> Mask:
         return self.tiling.one > 0
 
-    # Other graphs may have other threads, and no turns or copies of a warp.
+    # Other graphs may have other threads, chains, and no copies of a warp.
 
     def _meets(self) -> Mask:
         return self.tiling.one < 0
