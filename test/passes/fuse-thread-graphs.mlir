@@ -75,3 +75,29 @@ func.func @untouched(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
 }
 // CHECK-LABEL: func.func @untouched
 // CHECK-NEXT:    kernel.exp
+
+// A residual and a bias are added behind the loop, with its result. An exponential, which costs more, is
+// computed before it.
+func.func @behind_the_loop(%x: tensor<16x64xf16>, %r: tensor<16x16xf16>, %b: tensor<16x16xf16>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+  %o, %p = kernel.graph_defined ins(%x, %r, %b) grid [1] loop [4] {
+  ^bb0(%a: tensor<16x64xf16>, %c: tensor<16x16xf16>, %d: tensor<16x16xf16>):
+    %t = threadblock.load %a grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x16xf16>
+    %u = threadblock.load %c grid_map [_] loop_map [_] : (tensor<16x16xf16>) -> !threadblock.tile<16x16xf16>
+    %v = threadblock.load %d grid_map [_] loop_map [_] : (tensor<16x16xf16>) -> !threadblock.tile<16x16xf16>
+    %s = threadblock.accumulate %t : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x16xf32>
+    %h = threadblock.add %u, %v : (!threadblock.tile<16x16xf16>, !threadblock.tile<16x16xf16>) -> !threadblock.tile<16x16xf32>
+    %e = threadblock.exp %u : (!threadblock.tile<16x16xf16>) -> !threadblock.tile<16x16xf32>
+    %y = threadblock.add %s, %h : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
+    %z = threadblock.add %s, %e : (!threadblock.tile<16x16xf32>, !threadblock.tile<16x16xf32>) -> !threadblock.tile<16x16xf32>
+    threadblock.store %y grid_map [_] : !threadblock.tile<16x16xf32>
+    threadblock.store %z grid_map [_] : !threadblock.tile<16x16xf32>
+  } : (tensor<16x64xf16>, tensor<16x16xf16>, tensor<16x16xf16>) -> (tensor<16x16xf32>, tensor<16x16xf32>)
+  func.return %o, %p : tensor<16x16xf32>, tensor<16x16xf32>
+}
+// CHECK-LABEL: func.func @behind_the_loop
+// CHECK:         %e = thread.graph ins(%u)
+// CHECK:           math.exp
+// CHECK:         %y = thread.graph ins(%u, %v, %s)
+// CHECK:           arith.addf
+// CHECK:           arith.addf
+// CHECK:         %z = thread.graph ins(%s, %e)
