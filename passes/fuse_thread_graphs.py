@@ -56,7 +56,19 @@ def _is_as_cheap(group: ThreadGroup, op: Operation) -> bool:
     Whether what is computed before the loop may as well be behind it, where it needs no place in
     shared memory meanwhile: a residual and a bias, say.
     """
-    return threadblock.shape_of(op.results[0]) == group.shape and is_cheap(op)
+    whole = threadblock.shape_of(op.results[0]) == group.shape
+    return whole and is_cheap(op) and _is_of_loads(op)
+
+
+def _is_of_loads(op: Operation) -> bool:
+    """Whether `op` is made of what is loaded, by cheap operations alone: all can be read later."""
+    made = [value.owner for value in op.operands]
+    loaded = (threadblock.LoadOp, threadblock.ConstantOp)
+    return all(
+        isinstance(each, loaded)
+        or (isinstance(each, Operation) and is_cheap(each) and _is_of_loads(each))
+        for each in made
+    )
 
 
 def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:
@@ -180,7 +192,8 @@ class FuseThreadGraphsPass(ModulePass):
     Elementwise work on row scalars is repeated by each thread that needs its result, which is
     cheaper than an exchange through shared memory. A value with users in two thread graphs is
     computed once, by a thread graph of its own; again only where it would wait in registers for
-    sums over the blocks of a cluster.
+    sums over the blocks of a cluster. What is loaded, combined by cheap operations, and used behind
+    the loop alone is combined there.
     """
 
     name = "fuse-thread-graphs"

@@ -117,7 +117,8 @@ class GraphCompiler:
         inside = {node for part in parts for node in part.nodes}
         for node in module.graph.nodes:
             left = is_call(node) and node not in inside and not is_ours(node)
-            if left and (why := support.refusal(node)):
+            # A result among several is counted where they are made.
+            if left and stem_of(node) != "getitem" and (why := support.refusal(node)):
                 self._outside(why, 1)
         if taken:
             tools.stable_topological_sort(module)

@@ -129,7 +129,9 @@ class Support:
         if name_of(node) == "getitem" and (why := self.refusal(node.args[0])):
             return why
         if name_of(node) not in HANDLERS:
-            return f"{stem_of(node)} is no operator of the kernel dialect"
+            stem = stem_of(node)
+            others = any(name.partition(".")[0] == stem for name in HANDLERS)
+            return f"{name_of(node) if others else stem} is no operator of the kernel dialect"
         if not tensors_of(node) or _is_on_no_gpu(node):
             return f"{name_of(node)} gives what kernels do not"
         if not is_floating(node):

@@ -358,3 +358,17 @@ def test_an_error_of_ours_leaves_a_part(monkeypatch: pytest.MonkeyPatch) -> None
     found = explain(model, x, options={"rest": "eager"})
     assert found.taken == 0
     assert "internal error: NameError: no such name" in str(found)
+
+
+def test_what_is_left_is_counted_once() -> None:
+    """Not each of its results; an operator by its overload where others of it are ours."""
+
+    def sorted_and_divided(x: Any, w: Any) -> Any:
+        order = x.sort()
+        y = torch.div(x, 3.0, rounding_mode="floor")
+        return normed(order.values + y) + order.indices.to(x.dtype).sum()
+
+    normed = normed_linear()
+    found = explain(sorted_and_divided, torch.randn(4, 32), None, options={"rest": "eager"})
+    assert found.outside["sort is no operator of the kernel dialect"] == 1
+    assert found.outside["div.Tensor_mode is no operator of the kernel dialect"] == 1
