@@ -110,3 +110,27 @@ func.func @g(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x1xf32> {
   %t = kernel.reduce_sum %e {dims = array<i64: 1>} : (tensor<4x4xf32>) -> tensor<4x1xf32>
   func.return %t : tensor<4x1xf32>
 }
+
+// -----
+
+// Where a condition has no value a selection by it has one: the second. The other way round it is the
+// first, in the case of the outer selection too.
+func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %c = kernel.compare %z, %zero {predicate = "gt"} : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+  %r = kernel.sqrt %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %d = kernel.compare %r, %y {predicate = "gt"} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %i = kernel.select %d, %y, %z : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = kernel.select %c, %i, %x : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %s : tensor<4x8xf32>
+}
+// expected-error @+1 {{@g is not @f}}
+func.func @g(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %c = kernel.compare %z, %zero {predicate = "gt"} : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+  %r = kernel.sqrt %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %d = kernel.compare %r, %y {predicate = "le"} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %i = kernel.select %d, %z, %y : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = kernel.select %c, %i, %x : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %s : tensor<4x8xf32>
+}

@@ -107,7 +107,7 @@ class Conditions:
         exists = conjunction(x.exists, y.exists, condition.exists)
         there = conjunction(exists, *(dim.valid for dim in dims))
         found: list[Piece] = []
-        demands = demands_.selected(condition.demands)
+        demands = demands_.weak(condition.demands)
         for c in condition.pieces:
             value = self.forms.value_of(c.form)
             parts = y.pieces if value == 0 else x.pieces
@@ -131,7 +131,7 @@ class Conditions:
         opposite = self.forms.add(self.forms.constant(1), c.form, -1)
         cases = [Case(*self.forms.abstract(form)) for form in (c.form, opposite)]
         sides = zip((x, y), cases, strict=True)
-        every = [demands_.selected(side.demands, case) for side, case in sides]
+        every = [demands_.in_case(side.demands, case) for side, case in sides]
         return demands_.where(demands_.together(*every), c.guards)
 
     def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> tuple[Form, Demands]:

@@ -85,9 +85,8 @@ class Granted:
         sure = [each for each in result.demands if each.strength is not Strength.PERHAPS]
         for piece in result.pieces:
             sure += forms.needed_by(piece.form, piece.guards)
-        in_cases = [each for each in result.demands if each.cases]
         self._demands: dict[Kind, Demands] = {}
-        for each in dict.fromkeys((*sure, *in_cases)):
+        for each in dict.fromkeys(sure):
             self._demands[each.kind] = (*self._demands.get(each.kind, ()), each)
 
     def covers(self, demand: Demand, *, elsewhere: bool = False) -> bool:

@@ -60,7 +60,7 @@ class Demand(NamedTuple):
     guards: Guards = ()
     strength: Strength = Strength.SURE
     cases: tuple[Case, ...] = ()
-    """When data selects what needs it; where one of them is 0 nothing is needed."""
+    """When data selects what needs it: where one of them is 0 nothing is needed."""
 
     @property
     def everywhere(self) -> tuple[Index, ...]:
@@ -132,15 +132,26 @@ def of_all(demands: Iterable[Demand], over: Iterable[Variable], guards: Guards) 
     return _each(bound, where(demands, guards))
 
 
-def selected(demands: Iterable[Demand], *cases: Case) -> Demands:
-    """The demands of elements, where data says whether they are read: in these cases."""
+def weak(demands: Iterable[Demand]) -> Demands:
+    """The demands of a condition: where it has no value, a selection by it has one all the same."""
 
     def weakened(demand: Demand) -> Demand | None:
         if demand.strength is Strength.IMPLIED:
             return None
-        return demand._replace(strength=Strength.PERHAPS, cases=(*demand.cases, *cases))
+        return demand._replace(strength=Strength.PERHAPS)
 
     return _each(weakened, demands)
+
+
+def in_case(demands: Iterable[Demand], case: Case) -> Demands:
+    """The demands of elements that data selects in a case."""
+
+    def restricted(demand: Demand) -> Demand | None:
+        if demand.strength is Strength.IMPLIED:
+            return None
+        return demand._replace(cases=(*demand.cases, case))
+
+    return _each(restricted, demands)
 
 
 def _each(change: Callable[[Demand], Demand | None], demands: Iterable[Demand]) -> Demands:
