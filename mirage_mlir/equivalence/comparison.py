@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from mirage_mlir.equivalence.accuracy import MOST_GATE, Accuracy
 from mirage_mlir.equivalence.bounds import lanes_needed
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
-from mirage_mlir.equivalence.definedness import undefined_operation
+from mirage_mlir.equivalence.definedness import selected_operation, undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import (
@@ -87,6 +87,9 @@ class CandidateComparison:
         undefined = None if proof.proved else undefined_operation(self.candidate)
         if undefined is not None:
             return Tests(reason=f"tests do not see where {undefined}")
+        selected = None if proof.proved else selected_operation(self.reference)
+        if selected is not None:
+            return Tests(reason=f"tests do not see where {selected} that data selects is undefined")
         if self.known.partial and not proof.proved:
             return Tests(reason="tests do not see what is read of elements that may be undefined")
         outcome = found.outcome

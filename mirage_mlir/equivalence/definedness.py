@@ -59,6 +59,15 @@ def undefined_operation(function: FuncOp) -> str | None:
     return _walked(function).found
 
 
+def selected_operation(function: FuncOp) -> str | None:
+    """
+    An operator whose undefined elements a selection by data may leave out; None if there is none.
+
+    Where a divisor is zero as data says, tests have a random number for that, which may cancel.
+    """
+    return _walked(function).selected
+
+
 def partial_values(function: FuncOp) -> set[SSAValue]:
     """The values of a function some of whose elements may be undefined, or -inf."""
     return _walked(function).partial
@@ -79,6 +88,9 @@ class _Walk:
         self.known: dict[SSAValue, KnownSign] = {}
         self.found: str | None = None
         self.partial: set[SSAValue] = set()
+        self.selected: str | None = None
+        self._quotients: dict[SSAValue, str] = {}
+        """What is computed from quotients of divisors that may be zero, and by which operator."""
 
     def follow(self, block: Block) -> list[KnownSign]:
         """Computes the signs of a block's values; returns that of the stored value."""
@@ -97,10 +109,23 @@ class _Walk:
                     _sign(op, operands), _is_arithmetic(op, operands), _may_be_lowest(op, operands)
                 )
                 self.known.update((result, made) for result in op.results)
+            self._follow_quotients(op, operands)
             partial = self.found is not None or not self.partial.isdisjoint(op.operands)
             self.partial.update(v for v in op.results if partial or self.known[v].lowest)
             self.found = self.found or before
         return stored
+
+    def _follow_quotients(self, op: Operation, operands: Sequence[KnownSign]) -> None:
+        name = mnemonic(op)
+        known = [self._quotients[value] for value in op.operands if value in self._quotients]
+        divides = name == "div" and operands[1].sign != POSITIVE and not operands[1].arithmetic
+        inverts = name in ("rsqrt", "pow", "softmax") and operands[0].sign != POSITIVE
+        if divides or (inverts and not operands[0].arithmetic):
+            known.append(op.name)
+        if known:
+            self._quotients.update((result, known[0]) for result in op.results)
+            if name == "select" and self.selected is None:
+                self.selected = known[0]
 
     def _check(self, op: Operation, operands: Sequence[KnownSign]) -> None:
         name = mnemonic(op)
@@ -116,6 +141,8 @@ class _Walk:
             self.found = f"{op.name} multiplies or adds up what may be -inf"
         elif name in ("rsqrt", "log") and operands[0].sign != POSITIVE:
             self.found = f"{op.name} is taken of what may not be positive"
+        elif name == "pow" and number(op, "exponent") < 0 and operands[0].sign != POSITIVE:
+            self.found = f"{op.name} is taken of what may be zero"
         elif name in ("sqrt", "pow", "log1p") and operands[0].sign == UNKNOWN:
             self.found = f"{op.name} is taken of what may be negative"
 

@@ -30,10 +30,13 @@ from mirage_mlir.equivalence.symbolic.symbolic import (
     together,
 )
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Undecided, bound_of
+from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Monomial, Undecided, bound_of
 
 Cases = tuple[tuple[Guard | bool, bool], ...]
 """Conditions of which exactly one holds, and what a comparison is there."""
+
+Place = tuple[int, tuple[Index, ...]]
+"""An atom, and where it is read."""
 
 RANGES: dict[str, tuple[tuple[float, float, bool], ...]] = {
     "eq": ((0, 1, True), (-inf, 0, False), (1, inf, False)),
@@ -135,10 +138,52 @@ class Conditions:
         return demands_.where(demands_.together(*every), c.guards)
 
     def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> tuple[Form, Demands]:
+        opposite = self.forms.add(self.forms.constant(1), condition, -1)
+        if self._divides_by(x, condition) or self._divides_by(y, opposite):
+            raise Undecided("a quotient is selected whose divisor is zero where it is not selected")
         with self.forms.demanding() as demands:
             self.forms.where = guards
             form = self.forms.selected(condition, x, y)
         return form, tuple(demands)
+
+    def _divides_by(self, x: Form, condition: Form) -> bool:
+        """
+        Whether x may have a divisor that is zero where a condition is 0: then `y + c (x - y)` is
+        not y there, though c may cancel.
+        """
+        own = self._indicators(condition)
+        for monomial, _ in x:
+            for f in monomial.factors:
+                if f.exponent >= 0:
+                    continue
+                if (f.atom, f.indices) in own:
+                    return True
+                if self.forms.atoms[f.atom].kind == "sum":
+                    divisor = self.forms.instance(self.forms.atoms[f.atom].form, f.indices)
+                    if self._is_zero_without(divisor, condition, own):
+                        return True
+        return False
+
+    def _is_zero_without(self, a: Form, condition: Form, own: set[Place]) -> bool:
+        """Whether a form is zero where a condition is 0; True where that is not known."""
+        if own.isdisjoint(self._indicators(a)):
+            return False
+        if len(condition) > 2 or len(own) != 1:
+            return True
+        without: dict[Monomial, Fraction] = {}
+        for monomial, coefficient in a:
+            rest = tuple(f for f in monomial.factors if (f.atom, f.indices) not in own)
+            if len(condition) == 1 and len(rest) < len(monomial.factors):
+                continue  # A comparison that is 0 itself; else its opposite is, and it is 1.
+            one = monomial._replace(factors=rest)
+            without[one] = without.get(one, Fraction(0)) + coefficient
+        return not any(without.values())
+
+    def _indicators(self, a: Form) -> set[Place]:
+        """The comparisons of data that a form is made of, but for those in functions."""
+        names = (ABOVE_ZERO, IS_ZERO)
+        factors = [f for monomial, _ in a for f in monomial.factors]
+        return {(f.atom, f.indices) for f in factors if self.forms.atoms[f.atom].name in names}
 
     def _aligned(self, *tensors: Symbolic) -> list[Symbolic]:
         """Tensors of one rank, with one index for each dimension."""

@@ -2,13 +2,15 @@
 Functions of forms.
 
 `exp(x + y) = exp(x) exp(y)` and `exp(c x) = exp(x)^c`, whatever x is. sqrt splits over factors that
-are provably not negative, and only then, so `sqrt(x^2)` never becomes x while `sqrt(x)^2` is x. Of
-sigmoid, tanh and the others nothing is known but that sigmoid is positive.
+are provably not negative (and not zero where the rest may be negative), and only then, so
+`sqrt(x^2)` never becomes x while `sqrt(x)^2` is x. Of sigmoid, tanh and the others nothing is known
+but that sigmoid is positive.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic.algebra import Product
 from mirage_mlir.equivalence.symbolic.quotients import Quotients
@@ -29,6 +31,14 @@ MOST_POWERS = 16
 
 LARGEST_DIVISOR = 1 << 16
 """Prime factors up to which the root of a constant is taken apart."""
+
+
+class Rooted(NamedTuple):
+    """A factor under a root, and its own root if it has one; it may be zero for many inputs."""
+
+    value: Form
+    root: Form | None
+    may_be_zero: bool
 
 
 class Functions(Quotients):
@@ -164,22 +174,33 @@ class Functions(Quotients):
             coefficient, factors, inside = self.primitive(a)
         result = self._sqrt_of_constant(abs(coefficient))
         inside = inside if coefficient > 0 else self.scale(inside, -1)
-        for f in factors:
-            root = self._root(f)
-            if root is None:
-                inside = self.mul(self.reduced(Product([f])), inside)
-            else:
-                result = self.mul(result, root)
-        for group in groups:
-            form: Form = ((self.alone(group), Fraction(1)),)
-            if all(map(self.never_negative, group.factors)):
-                result = self.mul(result, self._opaque("sqrt", form))
-            else:
-                inside = self.mul(inside, form)
+        found = [self._root_of(f) for f in factors] + [self._root_of_group(g) for g in groups]
+        for each in found:
+            if each.root is None:
+                inside = self.mul(each.value, inside)
+        if not self.is_never_negative(inside):
+            # Where a factor is zero the rest may be negative: it stays under the root.
+            for number, each in enumerate(found):
+                if each.root is not None and each.may_be_zero:
+                    inside = self.mul(each.value, inside)
+                    found[number] = each._replace(root=None)
+        for each in found:
+            result = result if each.root is None else self.mul(result, each.root)
         if inside == self.constant(1):
             return result
         self._require_not_negative(inside)
         return self.mul(result, self._opaque("sqrt", inside))
+
+    def _root_of(self, f: Factor) -> Rooted:
+        value = self.reduced(Product([f]))
+        zero = self.atoms[f.atom].name != "exp" and not self.is_rarely_zero_factor(f)
+        return Rooted(value, self._root(f), zero)
+
+    def _root_of_group(self, group: Monomial) -> Rooted:
+        form: Form = ((self.alone(group), Fraction(1)),)
+        if not all(map(self.never_negative, group.factors)):
+            return Rooted(form, None, False)
+        return Rooted(form, self._opaque("sqrt", form), not self.is_rarely_zero(form))
 
     def _require_not_negative(self, a: Form) -> None:
         if (value := self.value_of(a)) is not None and value < 0:
