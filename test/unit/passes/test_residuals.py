@@ -11,7 +11,7 @@ from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.layouts.layout import ceil_div
 from mirage_mlir.passes.pipelines import lowering_passes
 
-GRAPH = Path(__file__).parent / "Inputs" / "residual.mlir"
+GRAPH = Path(__file__).parent / "Inputs" / "residual.mlir.in"
 
 
 @pytest.mark.parametrize(
