@@ -118,9 +118,8 @@ class _Walk:
     def _follow_quotients(self, op: Operation, operands: Sequence[KnownSign]) -> None:
         name = mnemonic(op)
         known = [self._quotients[value] for value in op.operands if value in self._quotients]
-        divides = name == "div" and operands[1].sign != POSITIVE and not operands[1].arithmetic
         inverts = name in ("rsqrt", "pow", "softmax") and operands[0].sign != POSITIVE
-        if divides or (inverts and not operands[0].arithmetic):
+        if _may_divide_by_zero(op, operands) or (inverts and not operands[0].arithmetic):
             known.append(op.name)
         if known:
             self._quotients.update((result, known[0]) for result in op.results)
@@ -131,7 +130,7 @@ class _Walk:
         name = mnemonic(op)
         if op.regions:
             self.found = f"{op.name} has scalar code"
-        elif name == "div" and not (operands[1].sign == POSITIVE or operands[1].arithmetic):
+        elif _may_divide_by_zero(op, operands):
             self.found = f"{op.name} divides by what may be zero"
         elif name == "softmax" and operands[0].lowest:
             self.found = f"{op.name} is taken of what may all be -inf"
@@ -145,6 +144,13 @@ class _Walk:
             self.found = f"{op.name} is taken of what may be zero"
         elif name in ("sqrt", "pow", "log1p") and operands[0].sign == UNKNOWN:
             self.found = f"{op.name} is taken of what may be negative"
+
+
+def _may_divide_by_zero(op: Operation, operands: Sequence[KnownSign]) -> bool:
+    """Whether a divisor may be zero where tests have a random number."""
+    if mnemonic(op) != "div":
+        return False
+    return operands[1].sign != POSITIVE and not operands[1].arithmetic
 
 
 def _subtracts_lowest(op: Operation, operands: Sequence[KnownSign]) -> bool:

@@ -192,11 +192,11 @@ def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
     result = op.results[0]
     layout, shape = registers_of(result), threadblock.shape_of(result)
 
+    def read(value: SSAValue) -> list[SSAValue]:
+        return read_along_rows(ctx, value, layout, shape) or fetch(ctx, value, layout, shape)
+
     def computed(masks: Mapping[Operation, SSAValue]) -> list[SSAValue]:
-        columns = [
-            read_along_rows(ctx, value, layout, shape) or fetch(ctx, value, layout, shape)
-            for value in op.operands
-        ]
+        columns = [read(value) for value in op.operands]
         slots = range(len(layout.offsets))
         rows = [run_slot(ctx, op, columns, slot, masks) for slot in slots]
         return [value for row in rows for value in row]
@@ -209,7 +209,7 @@ def run_thread_graph(ctx: KernelContext, op: thread.GraphOp) -> None:
         for value in op.operands:
             if not isinstance(value.owner, threadblock.IotaOp):
                 # Both ways read it.
-                fetch(ctx, value, layout, shape)
+                read(value)
         found = ctx.emit.either(unmasked, lambda: computed(masks), lambda: computed({}))
     count = len(op.results)
     for number, value in enumerate(op.results):

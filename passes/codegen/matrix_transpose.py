@@ -45,13 +45,11 @@ def read_along_rows(
         return None
     if aligned_run(ctx.view(load), shape, 4) < 4:
         return None
-    emit, slots = ctx.emit, fetch(ctx, value, _along_rows(layout), shape)
-    words = [as_word(emit, packed(ctx, slots[n : n + 2])) for n in range(0, len(slots), 2)]
+    emit, own = ctx.emit, list[SSAValue]()
+    words = _words(ctx, fetch(ctx, value, _along_rows(layout), shape))
     odd = _is_odd(ctx)
-    own: list[SSAValue] = []
-    for left, right in zip(words[::2], words[1::2], strict=True):
-        come = exchange(ctx, emit.select(odd, left, right), 1)
-        both = emit.select(odd, come, left), emit.select(odd, right, come)
+    for pair in zip(words[::2], words[1::2], strict=True):
+        both = _exchanged(ctx, odd, *pair)
         own += unpacked(emit, [emit.result(transposed_matrix(word)) for word in both], kind)
     return own
 
@@ -67,8 +65,24 @@ def _along_rows(layout: RegisterLayout) -> RegisterLayout:
     return RegisterLayout(threads, (*layout.slots[:-2], (4, 0, 1)), layout.parts)
 
 
+def _words(ctx: KernelContext, slots: list[SSAValue]) -> list[SSAValue]:
+    """Each two neighbours as one word."""
+    return [as_word(ctx.emit, packed(ctx, slots[n : n + 2])) for n in range(0, len(slots), 2)]
+
+
 def _is_odd(ctx: KernelContext) -> Condition:
     return ctx.emit.negate(ctx.emit.equal(ctx.emit.bits(ctx.lane, 1), 0))
+
+
+def _exchanged(
+    ctx: KernelContext, odd: Condition, left: SSAValue, right: SSAValue
+) -> list[SSAValue]:
+    """
+    Both halves of one of two matrices, of each of which a lane and its neighbour have one half; and
+    what they have of both, again, where that is done twice.
+    """
+    come = exchange(ctx, ctx.emit.select(odd, left, right), 1)
+    return [ctx.emit.select(odd, come, left), ctx.emit.select(odd, right, come)]
 
 
 def with_runs_along_rows(
@@ -81,10 +95,8 @@ def with_runs_along_rows(
     if global_width(ctx, op, 4) < 4:
         return slots, layout
     emit, wide = ctx.emit, list[SSAValue]()
-    words = [as_word(emit, packed(ctx, slots[n : n + 2])) for n in range(0, len(slots), 2)]
-    transposed = [emit.result(transposed_matrix(word)) for word in words]
+    transposed = [emit.result(transposed_matrix(word)) for word in _words(ctx, slots)]
     odd = _is_odd(ctx)
-    for here, there in zip(transposed[::2], transposed[1::2], strict=True):
-        come = exchange(ctx, emit.select(odd, here, there), 1)
-        wide += unpacked(emit, [emit.select(odd, come, here), emit.select(odd, there, come)], kind)
+    for pair in zip(transposed[::2], transposed[1::2], strict=True):
+        wide += unpacked(emit, _exchanged(ctx, odd, *pair), kind)
     return wide, _along_rows(layout)

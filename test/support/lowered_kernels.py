@@ -12,8 +12,10 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import MatmulBase
+from mirage_mlir.driver.source import alone, functions
 from mirage_mlir.interpreters import run_function
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.lower_to_nvvm import LowerToNvvmPass
@@ -21,6 +23,7 @@ from mirage_mlir.passes.overlap_launches import OverlapLaunchesPass
 from mirage_mlir.passes.pipelines import lowering_passes
 from mirage_mlir.passes.plan_memory import PlanMemoryPass
 from mirage_mlir.passes.software_pipeline import SoftwarePipelinePass
+from mirage_mlir.passes.superoptimize import candidates
 
 Array = NDArray[Any]
 
@@ -64,6 +67,12 @@ def lower(
 ) -> gpu.ModuleOp:
     """The kernels of a copy of a module with one function."""
     return emit(schedule(module.clone(), stages, threads, target), target)
+
+
+def lower_graph(graph: KernelGraph) -> gpu.ModuleOp:
+    """The kernels of a program's first candidate."""
+    (function,) = functions(graph.to_module())
+    return lower(alone(next(iter(candidates(function))).function))
 
 
 def graphs_of(module: Operation) -> list[kernel.GraphDefinedOp]:

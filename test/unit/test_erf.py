@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
+from lowered_kernels import lower_graph
 from xdsl.dialects import gpu
 
 import mirage_mlir as mi
-from mirage_mlir.driver.source import alone, compiler_context, functions
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
-from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.superoptimize import candidates
 
 EXPONENTIAL = 2.0**-22
 """The relative error of `ex2.approx` (PTX ISA), which the interpreter computes exactly."""
@@ -42,9 +40,4 @@ def lowered() -> gpu.ModuleOp:
     """The kernel of the error function."""
     graph = mi.new_kernel_graph("one")
     graph.mark_output(graph.erf(graph.new_input(dims=(COUNT,), dtype="f32")))
-    (function,) = functions(graph.to_module())
-    module = alone(next(iter(candidates(function))).function)
-    for each in lowering_passes("sm_90a"):
-        each.apply(compiler_context(), module)
-    (kernels,) = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
-    return kernels
+    return lower_graph(graph)

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lowered_kernels import lower_graph
 from xdsl.dialects import gpu
 
 import mirage_mlir as mi
-from mirage_mlir.driver.source import alone, compiler_context, functions
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
-from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.superoptimize import candidates
 
 COUNT = 1 << 13
 
@@ -60,9 +58,4 @@ def lowered(name: str) -> gpu.ModuleOp:
     """The kernel of a function."""
     graph = mi.new_kernel_graph("one")
     graph.mark_output(getattr(graph, name)(graph.new_input(dims=(COUNT,), dtype="f32")))
-    (function,) = functions(graph.to_module())
-    module = alone(next(iter(candidates(function))).function)
-    for each in lowering_passes("sm_90a"):
-        each.apply(compiler_context(), module)
-    (kernels,) = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
-    return kernels
+    return lower_graph(graph)

@@ -131,15 +131,16 @@ class Conditions:
         """What is needed where a piece of a condition has a value; None: data says which."""
         if value is not None:
             return demands_.where((y if value == 0 else x).demands, c.guards)
-        opposite = self.forms.add(self.forms.constant(1), c.form, -1)
-        cases = [Case(*self.forms.abstract(form)) for form in (c.form, opposite)]
+        cases = [
+            Case(*self.forms.abstract(form)) for form in (c.form, complement(self.forms, c.form))
+        ]
         sides = zip((x, y), cases, strict=True)
         every = [demands_.in_case(side.demands, case) for side, case in sides]
         return demands_.where(demands_.together(*every), c.guards)
 
     def _blended(self, guards: Guards, condition: Form, x: Form, y: Form) -> tuple[Form, Demands]:
-        opposite = self.forms.add(self.forms.constant(1), condition, -1)
-        if self._divides_by(x, condition) or self._divides_by(y, opposite):
+        against = complement(self.forms, condition)
+        if self._divides_by(x, condition) or self._divides_by(y, against):
             raise Undecided("a quotient is selected whose divisor is zero where it is not selected")
         with self.forms.demanding() as demands:
             self.forms.where = guards
@@ -202,6 +203,11 @@ class Conditions:
         return found
 
 
+def complement(forms: Forms, condition: Form) -> Form:
+    """1 where a condition is 0, and 0 where it is 1."""
+    return forms.add(forms.constant(1), condition, -1)
+
+
 def decided(forms: Forms, predicate: str, difference: Form) -> Form:
     """
     1 where a comparison holds, 0 elsewhere, as a function of the difference of what is compared.
@@ -218,20 +224,20 @@ def decided(forms: Forms, predicate: str, difference: Form) -> Form:
         case "lt":
             return _indicator(forms, ABOVE_ZERO, opposite)
         case "eq" if _is_mask(forms, difference):
-            return forms.add(forms.constant(1), difference, -1)
+            return complement(forms, difference)
         case "eq":
             # The same whatever is subtracted from the other.
             both = [forms.abstract(each)[0] for each in (difference, opposite)]
             return _indicator(forms, IS_ZERO, opposite if both[0] < both[1] else difference)
         case _:
             contrary = {"le": "gt", "ge": "lt", "ne": "eq"}[predicate]
-            return forms.add(forms.constant(1), decided(forms, contrary, difference), -1)
+            return complement(forms, decided(forms, contrary, difference))
 
 
 def _is_mask(forms: Forms, a: Form) -> bool:
     """Whether a form is the result of a comparison of data: 0 or 1."""
-    opposite = forms.add(forms.constant(1), a, -1)
-    for monomial, coefficient in (each[0] for each in (a, opposite) if len(each) == 1):
+    sides = (a, complement(forms, a))
+    for monomial, coefficient in (each[0] for each in sides if len(each) == 1):
         names = [forms.atoms[f.atom].name for f in monomial.factors if f.exponent == 1]
         if coefficient == 1 and names in ([ABOVE_ZERO], [IS_ZERO]) and len(monomial.factors) == 1:
             # A sum of conditions counts them.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.demands import Demand, Demands, Need, Strength
+from mirage_mlir.equivalence.symbolic.demands import Demand, Demands, Kind, Need, Strength
 from mirage_mlir.equivalence.symbolic.domains import Fresh, step
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import (
@@ -33,10 +33,7 @@ from mirage_mlir.equivalence.symbolic.indices import (
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
-from mirage_mlir.equivalence.symbolic.terms import Atom, Entry, Factor, Form, Monomial, Undecided
-
-Kind = tuple[Need, tuple[Form, ...]]
-"""What is needed, and when data selects what needs it."""
+from mirage_mlir.equivalence.symbolic.terms import Atom, Entry, Factor, Monomial, Undecided
 
 Columns = tuple[Variable, ...]
 """Indices of an element: those that tell which element needs what."""

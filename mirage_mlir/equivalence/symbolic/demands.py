@@ -44,6 +44,10 @@ class Need(NamedTuple):
     form: Form
 
 
+Kind = tuple[Need, tuple[Form, ...]]
+"""What is needed, and when data selects what needs it."""
+
+
 class Case(NamedTuple):
     """That a comparison of data, a form over parameters read at indices, is 1."""
 
@@ -68,7 +72,7 @@ class Demand(NamedTuple):
         return (*self.indices, *(index for case in self.cases for index in case.indices))
 
     @property
-    def kind(self) -> tuple[Need, tuple[Form, ...]]:
+    def kind(self) -> Kind:
         """What is needed and when, but for the indices."""
         return self.need, tuple(case.form for case in self.cases)
 

@@ -178,14 +178,13 @@ class Functions(Quotients):
         for each in found:
             if each.root is None:
                 inside = self.mul(each.value, inside)
-        if not self.is_never_negative(inside):
-            # Where a factor is zero the rest may be negative: it stays under the root.
-            for number, each in enumerate(found):
-                if each.root is not None and each.may_be_zero:
-                    inside = self.mul(each.value, inside)
-                    found[number] = each._replace(root=None)
+        may_be_negative = not self.is_never_negative(inside)
         for each in found:
-            result = result if each.root is None else self.mul(result, each.root)
+            # Where a factor is zero the rest may be negative: it stays under the root.
+            if each.root is not None and each.may_be_zero and may_be_negative:
+                inside = self.mul(each.value, inside)
+            elif each.root is not None:
+                result = self.mul(result, each.root)
         if inside == self.constant(1):
             return result
         self._require_not_negative(inside)

@@ -105,7 +105,7 @@ class CostModel(SumsAcrossBlocks):
         left = left_of_loops(self.tiling, self._multiprocessors() * resident, waves)
         memory = memory * left
         hidden = np.minimum(at_once, HIDING_BLOCKS)
-        work = self._working(at_once, most, waves)
+        work = self._working(at_once, most, waves, hidden)
         compute = work.seconds * left
         reduced = reduction_waits(self.resources) * np.where(
             pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
@@ -156,10 +156,10 @@ class CostModel(SumsAcrossBlocks):
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
 
-    def _working(self, at_once: Array, most: Array, waves: Array) -> Working:
+    def _working(self, at_once: Array, most: Array, waves: Array, hidden: Array) -> Working:
         """The seconds of work before the loop and in it, or where there is none."""
         iterations = waves * self.tiling.mesh.iterations
-        latency = self.tiling.target.barrier_latency / np.minimum(at_once, HIDING_BLOCKS)
+        latency = self.tiling.target.barrier_latency / hidden
         each = np.where(self.resources.pipelined, self._split_seconds(), latency)
         barriers = np.where(self.tiling.mesh.iterations > 1, iterations * each, 0.0)
         seconds = self._compute_seconds(self.during, at_once, most, self.terms.during) + barriers

@@ -109,9 +109,8 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
         joined.append(JoinedResult(tuple(parts), result.inner))
     merger = Merger(nodes, inputs, outputs, names.sizes)
     merger.run()
-    summed = with_shared_sums(merger.nodes, merger.inputs, merger.outputs, merger.sizes)
-    merger = Merger(summed.nodes, summed.inputs, merger.outputs, summed.sizes)
-    program = without_duplicates(merger.program(_matrix_type(builder.matrix_types)))
+    merged = merger.program(_matrix_type(builder.matrix_types))
+    program = without_duplicates(with_shared_sums(merged))
     notes = tuple(placement.unshared.items())
     return Resolved(program, tuple(arguments), tuple(joined), notes)
 

@@ -7,34 +7,19 @@ while others are multiplied. With two names the operands of one would be whole i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
-from mirage_mlir.search.program.program import Axes, Input, Kind, Node, Output
+from mirage_mlir.search.program.program import Axes, Kind, Node, Program
 
 
-@dataclass(frozen=True)
-class Summed:
-    """The nodes and inputs of a program, and the sizes of its axes."""
-
-    nodes: list[Node]
-    inputs: list[Input]
-    sizes: dict[str, int]
-
-
-def with_shared_sums(
-    nodes: Sequence[Node],
-    inputs: Sequence[Input],
-    outputs: Sequence[Output],
-    sizes: Mapping[str, int],
-) -> Summed:
+def with_shared_sums(program: Program) -> Program:
     """The same program, in which independent matmuls share the axes of their sums."""
-    found = Summed(list(nodes), list(inputs), dict(sizes))
-    kept = {axis for output in outputs for axis in (*output.axes, *output.partial)}
-    for a, b in combinations(_summed_by_matmuls(nodes), 2):
-        if a in found.sizes and b in found.sizes and not {a, b} & kept and _is_shared(found, a, b):
-            _rename(found, b, a)
-    return found
+    kept = {axis for output in program.outputs for axis in (*output.axes, *output.partial)}
+    for a, b in combinations(_summed_by_matmuls(program.nodes), 2):
+        if {a, b} <= program.sizes.keys() - kept and _is_shared(program, a, b):
+            program = _renamed(program, {b: a})
+    return program
 
 
 def _summed_by_matmuls(nodes: Sequence[Node]) -> list[str]:
@@ -44,7 +29,7 @@ def _summed_by_matmuls(nodes: Sequence[Node]) -> list[str]:
     return [axis for axis in dict.fromkeys(by_matmuls) if axis not in others]
 
 
-def _is_shared(program: Summed, a: str, b: str) -> bool:
+def _is_shared(program: Program, a: str, b: str) -> bool:
     """Whether the sums over `a` and `b` may be one: as long, and neither needs the other."""
     if program.sizes[a] != program.sizes[b]:
         return False
@@ -69,13 +54,24 @@ def _depending(nodes: Sequence[Node], axis: str) -> set[int]:
     return found
 
 
-def _rename(program: Summed, old: str, new: str) -> None:
-    def renamed(axes: Axes) -> Axes:
-        return tuple(new if axis == old else axis for axis in axes)
+def _renamed(program: Program, names: Mapping[str, str]) -> Program:
+    """The program with other names for axes, of which no output has one."""
 
-    for number, node in enumerate(program.nodes):
-        reduced = tuple(new if axis == old else axis for axis in node.reduced)
-        program.nodes[number] = replace(node, axes=renamed(node.axes), reduced=reduced)
-    for number, each in enumerate(program.inputs):
-        program.inputs[number] = replace(each, axes=renamed(each.axes))
-    del program.sizes[old]
+    def over(axes: Axes) -> Axes:
+        return tuple(axis if axis is None else names.get(axis, axis) for axis in axes)
+
+    nodes = tuple(
+        replace(
+            node,
+            axes=over(node.axes),
+            reduced=tuple(names.get(axis, axis) for axis in node.reduced),
+        )
+        for node in program.nodes
+    )
+    return replace(
+        program,
+        nodes=nodes,
+        inputs=tuple(replace(each, axes=over(each.axes)) for each in program.inputs),
+        sizes={axis: size for axis, size in program.sizes.items() if axis not in names},
+        batch=frozenset(names.get(axis, axis) for axis in program.batch),
+    )

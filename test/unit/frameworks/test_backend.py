@@ -316,7 +316,7 @@ def test_parts_that_keep_numbers_are_like_no_others() -> None:
     assert len({signature_of(graph) for graph in graphs}) == 2
 
 
-def test_host_memory_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+def test_host_memory_is_said() -> None:
     """Kernels are interpreted there, which is slow; what is left to torch is not."""
     x, options = torch.randn(4, 32), {"rest": "eager"}
     assert "interpreted" in str(explain(normed_linear(), x, options=options))
@@ -341,6 +341,7 @@ def test_what_a_limit_cut_short_is_not_searched_again(monkeypatch: pytest.Monkey
         return answers(tasks)
 
     monkeypatch.setattr(searches, "_answers", counted)
+    monkeypatch.setattr(searches, "_CUT_SHORT", {})
     monkeypatch.setenv("MIRAGE_CACHE_DIR", "off")
     options = {"rest": "eager", "effort": "quick"}
     tables = [explain(normed_linear(), torch.randn(4, 32), options=options) for _ in range(2)]

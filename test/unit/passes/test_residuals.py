@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.dialects import gpu
+from lowered_kernels import lower
 
-from mirage_mlir.driver.source import compiler_context, parse_program
+from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.layouts.layout import ceil_div
-from mirage_mlir.passes.pipelines import lowering_passes
 
 GRAPH = Path(__file__).parent / "Inputs" / "residual.mlir.in"
 
@@ -23,11 +22,8 @@ def test_against_numpy(rows: int, columns: int, wide: bool) -> None:
     sizes = {"ROWS": rows, "COLUMNS": columns, "DOWN": down, "ACROSS": across}
     for name, size in sizes.items():
         text = text.replace(name, str(size))
-    module = parse_program(text.partition("\n")[2], "residual")
-    for each in lowering_passes("sm_90a"):
-        each.apply(compiler_context(), module)
-    assert ("matrix" in str(module)) == wide
-    (kernels,) = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
+    kernels = lower(parse_program(text, "residual"))
+    assert ("matrix" in str(kernels)) == wide
     random = np.random.default_rng(0)
     shapes = (rows, 128), (128, columns), (columns,), (rows, columns)
     x, w, b, r = (random.standard_normal(shape).astype(np.float16) for shape in shapes)

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from xdsl.dialects import gpu
+from lowered_kernels import lower_graph
 
 import mirage_mlir as mi
 from mirage_mlir.api.graph import KernelGraph, Tensor
-from mirage_mlir.driver.source import alone, compiler_context, functions
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
-from mirage_mlir.passes.pipelines import lowering_passes
-from mirage_mlir.passes.superoptimize import candidates
 
 COUNT = 1 << 12
 
@@ -27,12 +24,7 @@ def started() -> tuple[KernelGraph, Tensor]:
 
 def run(graph: KernelGraph, x: np.ndarray) -> np.ndarray:
     """What the lowered kernel of a graph gives."""
-    (function,) = functions(graph.to_module())
-    module = alone(next(iter(candidates(function))).function)
-    for each in lowering_passes("sm_90a"):
-        each.apply(compiler_context(), module)
-    (kernels,) = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
-    (found,) = run_kernels(kernels, [x])
+    (found,) = run_kernels(lower_graph(graph), [x])
     return found.astype(np.float64)
 
 
