@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import pytest
@@ -104,9 +104,10 @@ class FakeCuda:
 
 
 @cache
-def fake_cuda(folder: Path) -> FakeCuda:
-    """The driver; one process has one."""
-    return FakeCuda(compile_fake_driver(folder))
+def fake_cuda() -> FakeCuda:
+    """The driver; one process has one, since a second would not be found by its name."""
+    with TemporaryDirectory() as folder:
+        return FakeCuda(compile_fake_driver(Path(folder)))
 
 
 @dataclass

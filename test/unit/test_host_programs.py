@@ -15,8 +15,8 @@ from mirage_mlir.driver.source import text_of
 
 
 @pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> FakeCuda:
-    return fake_cuda(tmp_path_factory.mktemp("driver"))
+def fake() -> FakeCuda:
+    return fake_cuda()
 
 
 @pytest.mark.parametrize("name", HOST_CASES)

@@ -12,7 +12,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def fake(folder: Path) -> FakeCuda:
-    found = fake_cuda(folder)
+def fake() -> FakeCuda:
+    found = fake_cuda()
     found.reset()
     return found
