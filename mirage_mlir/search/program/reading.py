@@ -18,10 +18,11 @@ from mirage_mlir.search.program.program import (
 
 OPAQUE_EXP = "exp of a sum"
 """
-The name of exp in normal forms where its argument is a sum and no shift is known for it.
+The name of exp in normal forms where no shift is known for its argument, and that is a sum or has a
+minus sign.
 
-Known as exp it would split, exp(x - y) = exp(x) / exp(y), and neither of the two need be within the
-range of floating-point numbers where their quotient is.
+Known as exp it would split, exp(x - y) = exp(x) / exp(y), exp(-x) = 1 / exp(x), and neither of the
+parts need be within the range of floating-point numbers where the whole is.
 """
 
 EXPANDED_POWERS = range(2, 5)
@@ -119,13 +120,18 @@ class Reading:
                 value = bare
             else:
                 shift = None
-        if shift is None and len(self.forms.monomials(value)) > 1:
+        if shift is None and self._splits(value):
             name = OPAQUE_EXP
         # Shifted at one place and not at another, exp of one form is not shifted.
         known = self.exponents.get(value, shift)
         self.exponents[value] = None if shift is None else known
         self.functions[name] = Function("exp")
         return self.forms.function(name, value)
+
+    def _splits(self, exponent: Poly) -> bool:
+        """Whether the exp of a value is a product of several, or the inverse of one."""
+        terms = self.forms.monomials(exponent)
+        return len(terms) > 1 or any(coefficient < 0 for _, coefficient in terms)
 
     def _node(self, number: int, node: Node) -> Poly | None:
         forms = self.forms
