@@ -37,6 +37,14 @@ def simplest_rational(value: float) -> Fraction:
     return _simplest_between(low, high)
 
 
+def is_single(value: Fraction) -> bool:
+    """Whether an f32 stands for `value`: it is the simplest fraction that rounds to that f32."""
+    try:
+        return simplest_rational(float(value)) == value
+    except (ValueError, OverflowError):
+        return False
+
+
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """The fraction of smallest denominator in [low, high], both positive (Stern-Brocot tree)."""
     whole = low.numerator // low.denominator

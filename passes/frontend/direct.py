@@ -11,12 +11,22 @@ from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
+from mirage_mlir.passes.analysis.index_formulas import is_formula
+from mirage_mlir.passes.analysis.tensor_views import TensorView
 from mirage_mlir.passes.frontend.plan import PlannedKernel
+from mirage_mlir.passes.frontend.strided_views import view_of
 from mirage_mlir.passes.frontend.to_ir import Kernel, reshaped
+from mirage_mlir.shapes.shapes import Shape
 from mirage_mlir.targets.target import Target
 
 TILE_ELEMENTS = 4096
 """Elements that a block handles: 16 for each of 256 threads."""
+
+
+LONGEST_STRIDED = 8192
+"""Indices along a dimension of which a tile holds all, for every element type and target."""
+
+GRID_DIMS = 3
 
 
 def seconds(target: Target, values: Sequence[SSAValue]) -> float:
@@ -55,14 +65,25 @@ class Joining:
     Args:
         tensor: the type of the result.
         sizes: for each part the indices that it has along the dimension of the result.
-        inner: elements behind each index.
+        ahead: sizes of the dimensions before that one, in groups that are one dimension in each
+            part's memory.
+        behind: the same of those after it.
         target: the GPU.
     """
 
     tensor: TensorType[FloatType]
     sizes: tuple[int, ...]
-    inner: int
+    ahead: Shape
+    behind: Shape
     target: Target
+
+    @staticmethod
+    def dense(
+        tensor: TensorType[FloatType], sizes: tuple[int, ...], inner: int, target: Target
+    ) -> "Joining":
+        """Of parts that are dense, with `inner` elements behind each index."""
+        ahead = prod(tensor.get_shape()) // (sum(sizes) * inner)
+        return Joining(tensor, sizes, (ahead,), (inner,) if inner > 1 else (), target)
 
     @property
     def _room(self) -> int:
@@ -99,34 +120,35 @@ class Joining:
         )
 
     def write(self, arguments: Sequence[SSAValue]) -> Kernel:
-        """The kernel on dense `arguments`, of any shapes."""
-        sizes, columns = [size // self._common for size in self.sizes], self.inner * self._common
-        length = self.length
-        rows = prod(self.tensor.get_shape()) // (length * columns)
-        share = max(1, TILE_ELEMENTS // length)
-        # One row at a time where there are columns: a tile is cut along one side only.
-        height, width = (min(rows, share), 1) if columns == 1 else (1, min(columns, share))
-        last = () if columns == 1 else (columns,)
-        cut = () if columns == 1 else (width,)
+        """The kernel on `arguments`, of any shapes that are views of the groups."""
+        sizes, length = [size // self._common for size in self.sizes], self.length
+        ahead, behind = self.ahead, self.behind
+        if self._common > 1:
+            behind = (prod(behind) * self._common,)
+        cut_ahead, cut_behind = _cut(ahead, behind, max(1, TILE_ELEMENTS // length))
+        place = len(ahead)
         element = self.tensor.element_type
         operations: list[Operation] = []
         inputs = [
-            reshaped(value, TensorType(element, [rows, size, *last]), operations)
+            reshaped(value, TensorType(element, [*ahead, size, *behind]), operations)
             for value, size in zip(arguments, sizes, strict=True)
         ]
         block = Block(arg_types=[value.type for value in inputs])
-        grid_map = (0, 2) if last else (0,)
+        grid_map = (*range(place), *range(place + 1, place + 1 + len(behind)))
         loads = [
-            threadblock.LoadOp(argument, grid_map, (), TileType([height, size, *cut], element))
+            threadblock.LoadOp(
+                argument, grid_map, (), TileType([*cut_ahead, size, *cut_behind], element)
+            )
             for argument, size in zip(block.args, sizes, strict=True)
         ]
-        joined = threadblock.ConcatOp([load.result for load in loads], 1)
+        joined = threadblock.ConcatOp([load.result for load in loads], place)
         block.add_ops([*loads, joined, threadblock.StoreOp(joined.result, grid_map)])
+        pairs = zip((*ahead, *behind), (*cut_ahead, *cut_behind), strict=True)
         graph = kernel.GraphDefinedOp(
             inputs,
-            (-(-rows // height), -(-columns // width))[: len(grid_map)],
+            tuple(-(-size // tile) for size, tile in pairs),
             (),
-            (TensorType(element, [rows, length, *last]),),
+            (TensorType(element, [*ahead, length, *behind]),),
             Region(block),
         )
         operations.append(graph)
@@ -134,11 +156,55 @@ class Joining:
         return Kernel(tuple(operations), (shaped,))
 
 
+def _cut(ahead: Shape, behind: Shape, most: int) -> tuple[Shape, Shape]:
+    """Sizes of a tile: one index along each dimension but the last, which has up to `most`."""
+    ones = (1,) * (len(ahead) + len(behind) - 1)
+    tile = (*ones, min((*ahead, *behind)[-1], most))
+    return tile[: len(ahead)], tile[len(ahead) :]
+
+
+def groups_of(op: kernel.ConcatOp) -> tuple[Shape, Shape] | None:
+    """
+    The dimensions before and after that of a concat, for `Joining`.
+
+    None where the parts have to be dense: one is no view of memory, there are more groups than a
+    grid has dimensions, or the dimension is so long that a part of it has to be seen behind it.
+    """
+    views = [None if is_formula(value) else view_of(value) for value in op.inputs]
+    known = [view for view in views if view is not None]
+    shape, dim = kernel.shape_of(op.result), op.dim.value.data
+    if len(known) < len(views) or shape[dim] > LONGEST_STRIDED:
+        return None
+    ahead = _groups(shape, range(dim), known) or (1,)
+    behind = _groups(shape, range(dim + 1, len(shape)), known)
+    return (ahead, behind) if len(ahead) + len(behind) <= GRID_DIMS else None
+
+
+def _groups(shape: Shape, dims: Sequence[int], views: Sequence[TensorView]) -> Shape:
+    """Sizes of `dims`, those that are one dimension in the memory of every view as one."""
+    groups: list[int] = []
+    last = 0
+    for dim in dims:
+        size = shape[dim]
+        if size == 1:
+            continue
+        if groups and all(view.strides[last] == size * view.strides[dim] for view in views):
+            groups[-1] *= size
+        else:
+            groups.append(size)
+        last = dim
+    return tuple(groups)
+
+
 def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
     """A kernel that puts tensors side by side along one dimension."""
     tensor, dim = kernel.tensor_type(op.result), op.dim.value.data
     sizes = tuple(kernel.shape_of(value)[dim] for value in op.inputs)
-    joining = Joining(tensor, sizes, prod(tensor.get_shape()[dim + 1 :]), target)
+    groups = groups_of(op)
+    if groups is None:
+        joining = Joining.dense(tensor, sizes, prod(tensor.get_shape()[dim + 1 :]), target)
+    else:
+        joining = Joining(tensor, sizes, *groups, target)
     if not joining.fits:
         fail(op, f"puts together {joining.length} parts of dim {dim}, more than a block can hold")
     moved = seconds(target, [*op.inputs, op.result])

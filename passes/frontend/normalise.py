@@ -14,6 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.passes.analysis.index_formulas import is_formula
+from mirage_mlir.passes.frontend.direct import groups_of
 from mirage_mlir.passes.frontend.indices import normalise_indices, replace
 from mirage_mlir.passes.frontend.logistic import join_logistic
 from mirage_mlir.passes.frontend.strided_views import owns_memory, view_of
@@ -38,7 +39,9 @@ def _repetition(op: kernel.RepetitionOp) -> list[Operation]:
 
 
 def _copy_strided_parts(op: kernel.ConcatOp) -> None:
-    """Make the operands of a concat dense: it reads them in groups of dimensions."""
+    """Make the operands of a concat dense where it cannot read them in groups of dimensions."""
+    if groups_of(op) is not None:
+        return
     for index, value in enumerate(op.inputs):
         view = view_of(value)
         if view is None or not view.contiguous or is_formula(value):

@@ -205,7 +205,7 @@ def planned(piece: Piece, plan: KernelPlan, target: Target) -> PlannedKernel:
 
 def _joining(result: SSAValue, joined: JoinedResult, target: Target) -> Joining:
     sizes = tuple(part.size for part in joined.parts)
-    return Joining(kernel.tensor_type(result), sizes, joined.inner, target)
+    return Joining.dense(kernel.tensor_type(result), sizes, joined.inner, target)
 
 
 def _joins(piece: Piece, target: Target, done: Container[JoinedResult]) -> list[Joining]:

@@ -10,7 +10,7 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.common import FloatType
 from mirage_mlir.dialects.threadblock import TileType
-from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.field.rational import is_single
 from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.selections import Selection, selection_of
@@ -134,12 +134,10 @@ class TileWriter:
         An f32 stands for the simplest number that rounds to it: that of a quotient by such a number
         may be another one, and is then divided by.
         """
-        if simplest_rational(float(factor)) != factor and factor:
-            inverse = 1 / factor
-            if simplest_rational(float(inverse)) == inverse:
-                kind = TileType(self.builder.shape(tile.axes), f32)
-                divisor = self.builder.append(threadblock.ConstantOp(float(inverse), kind))
-                return self.builder.append(threadblock.DivOp(tile.value, divisor))
+        if factor and not is_single(factor) and is_single(1 / factor):
+            kind = TileType(self.builder.shape(tile.axes), f32)
+            divisor = self.builder.append(threadblock.ConstantOp(float(1 / factor), kind))
+            return self.builder.append(threadblock.DivOp(tile.value, divisor))
         return self.builder.append(threadblock.ScaleOp(tile.value, float(factor)))
 
     def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:

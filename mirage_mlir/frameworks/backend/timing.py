@@ -100,7 +100,7 @@ def _captured(call: Call, sets: Sequence[Sequence[Any]]) -> Any:
     call(sets[0])
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    # Other threads of the user's process may allocate meanwhile: neither they nor this capture fail.
+    # Other threads of the process may allocate meanwhile: neither they nor this capture fail.
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         for given in sets:
             call(given)

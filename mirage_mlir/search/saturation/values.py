@@ -18,6 +18,7 @@ from mirage_mlir.expr.heads import (
 )
 from mirage_mlir.expr.monomial import Monomial
 from mirage_mlir.expr.normal_form import NormalForm
+from mirage_mlir.field.rational import is_single
 from mirage_mlir.search.program.narrowing import Narrowing
 from mirage_mlir.search.program.program import Function as Operator
 from mirage_mlir.search.program.program import Kind, Program, Shift
@@ -358,12 +359,23 @@ def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
 def _constants(
     program: Program, forms: NormalForm, closure: Closure
 ) -> tuple[tuple[Poly, Fraction], ...]:
-    """The scalars of the closure, and roots that are numbers, such as x - x and x / x."""
-    found = {one.poly: _value(one, program) for one in closure.constants}
+    """
+    The scalars of the closure, and roots that are numbers, such as x - x and x / x.
+
+    Those that a graph cannot hold are left out: of two factors of a program each is an f32, and
+    their product often none, so that graphs multiply by one after the other.
+    """
+    values = {one.poly: _value(one, program) for one in closure.constants}
+    found = {form: value for form, value in values.items() if _is_written(value)}
     for root in closure.roots:
         if (number := forms.constant_value(root)) is not None:
             found.setdefault(root, Fraction(number))
     return tuple(found.items())
+
+
+def _is_written(value: Fraction) -> bool:
+    """Whether an f32 stands for a number, or for its inverse, by which a graph divides."""
+    return is_single(value) or (value != 0 and is_single(1 / value))
 
 
 def _value(constant: Constant, program: Program) -> Fraction:
