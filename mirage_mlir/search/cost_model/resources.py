@@ -21,7 +21,7 @@ from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.saturation.extract import Derivation
 
-MAX_LIVE_PER_THREAD = 96
+MAX_LIVE_PER_THREAD = 128
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
 FEW_MORE = 8
