@@ -44,8 +44,12 @@ FEWEST_BESIDE = 32
 SUMS_OF_WARPS = MAX_REGISTERS - BESIDE_SUMS
 """What a matmul of single warps counts for, in sums: they hold operands as well."""
 
-MEETING_THREADS = 1024
-"""Threads that a multiprocessor holds if each has no more than 64 registers."""
+FEW_FOR_A_THREAD, MEETING_THREADS = 64, 1024
+"""Registers of a thread, and the threads that a multiprocessor holds if none has more."""
+
+MOST_TO_SAVE = 80
+"""Registers of which ptxas may be asked to save some: of 230 programs' kernels without matmuls one
+with 68 did with 64, and those with 82 and more spilled."""
 
 
 def fewest_blocks(threads: int, *, meets_others: bool) -> int:
@@ -61,8 +65,13 @@ def fewest_blocks(threads: int, *, meets_others: bool) -> int:
         threads: of a block.
         meets_others: whether it has a part of rows that lie over a cluster, and no loop.
     """
+    return blocks_side_by_side(threads) if meets_others else 0
+
+
+def blocks_side_by_side(threads: int) -> int:
+    """Blocks of so few registers on a multiprocessor; 0 of few threads, which have room anyway."""
     large = threads >= GROUP_WARPS * WARP_THREADS
-    return MEETING_THREADS // threads if meets_others and large else 0
+    return MEETING_THREADS // threads if large else 0
 
 
 def most_registers(threads: ArrayLike) -> Array:

@@ -25,6 +25,7 @@ from mirage_mlir.driver.launch_plan import (
     scratch_bytes_of,
     tensor_maps_of,
 )
+from mirage_mlir.driver.more_blocks import assembled_for_more_blocks
 from mirage_mlir.driver.source import alone, compiler_context, function_named, text_of
 from mirage_mlir.passes.analysis import launch_groups
 from mirage_mlir.passes.analysis.resources import KernelResources, resources_of_kernel
@@ -169,6 +170,7 @@ def _compiled(
             ptx = to_ptx(kernels, chip)
     with seconds.phase("ptxas"):
         cubin = _assemble(function, ptx, chip)
+        ptx, cubin = assembled_for_more_blocks(kernels, ptx, cubin, launches_of(kernels), chip)
     return CompiledFunction(
         name=name,
         inputs=inputs_of(function, kernels),

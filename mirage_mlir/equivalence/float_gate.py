@@ -10,9 +10,10 @@ that rounding decides whether its type has the number; it may reach
 
 for the error e of the reference itself, the largest unit roundoff u of the operators on the way to
 that output, and its longest sum K: a program that is ill-conditioned as its author wrote it is not
-the candidate's fault, and where none of its digits is right (e of 1 and more) 64 e is tolerated; a candidate may round another intermediate value than the program does, once;
-and another order of a sum of K terms of random sign in f32 has another error of about u32 sqrt(K).
-Where the program is finite, the candidate has to be.
+the candidate's fault, and where none of its digits is right (e of 1 and more) 64 e is tolerated; a
+candidate may round another intermediate value than the program does, once; and another order of a
+sum of K terms of random sign in f32 has another error of about u32 sqrt(K). Where the program is
+finite, the candidate has to be.
 
 Where few elements have large errors (near ties of large scores), e is luck. So before a candidate
 is refused, e is also the largest error of some runs of the program in which each value is rounded

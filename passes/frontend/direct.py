@@ -23,6 +23,9 @@ TILE_ELEMENTS = 4096
 """Elements that a block handles: 16 for each of 256 threads."""
 
 
+ALIGNED = 8
+"""Elements of 16 bytes, which threads copy at a time, of the smallest type that has many."""
+
 LONGEST_STRIDED = 8192
 """Indices along a dimension of which a tile holds all, for every element type and target."""
 
@@ -157,8 +160,14 @@ class Joining:
 
 
 def _cut(ahead: Shape, behind: Shape, most: int) -> tuple[Shape, Shape]:
-    """Sizes of a tile: one index along each dimension but the last, which has up to `most`."""
+    """
+    Sizes of a tile: one index along each dimension but the last, which has up to `most`.
+
+    Tiles beside each other start at multiples of `ALIGNED` elements.
+    """
     ones = (1,) * (len(ahead) + len(behind) - 1)
+    if most > ALIGNED:
+        most -= most % ALIGNED
     tile = (*ones, min((*ahead, *behind)[-1], most))
     return tile[: len(ahead)], tile[len(ahead) :]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from mirage_mlir.decisions.persistence import holds_several
 from mirage_mlir.decisions.rasterization import MAX_BLOCKS, MAX_BLOCKS_BEHIND
+from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_graph import Modelled
 from mirage_mlir.search.cost_model.bounded_loops import left_of_loops
 from mirage_mlir.search.cost_model.fitted import (
@@ -27,6 +28,7 @@ from mirage_mlir.search.cost_model.fitted import (
     LOOP_STEP,
     PIPELINE_APART,
     PIPELINE_WAITS,
+    SINGLE_WARPS,
     THREE_APART,
     TWO_APART,
 )
@@ -99,7 +101,7 @@ class CostModel(SumsAcrossBlocks):
         at_once = np.minimum(resident, most)
         waves = np.ceil(most / resident)
         pipelined, looped = self.resources.pipelined, mesh.iterations > 1
-        memory = self._memory_seconds(at_once, most)
+        memory = self._memory_seconds(at_once, most) * self._of_half_the_warps(most, resident)
         if pipelined.any():
             memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
         left = left_of_loops(self.tiling, self._multiprocessors() * resident, waves)
@@ -155,6 +157,11 @@ class CostModel(SumsAcrossBlocks):
         }
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
+
+    def _of_half_the_warps(self, most: Array, resident: Array) -> Array:
+        """How much longer copies take where blocks are single warps, and more than find room."""
+        single = (self.resources.threads <= WARP_THREADS) & (most > resident)
+        return np.where(single & (self.tiling.mesh.iterations <= 1), SINGLE_WARPS, 1.0)
 
     def _working(self, at_once: Array, most: Array, waves: Array, hidden: Array) -> Working:
         """The seconds of work before the loop and in it, or where there is none."""
