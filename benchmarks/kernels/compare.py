@@ -141,7 +141,7 @@ class Comparison:
         checks = {kind: self.errors(subject, change) for kind, change in KINDS.items()}
         sets = [random_inputs(self.torch, case) for _ in range(set_count(case))]
         graphs = {
-            name: gpu.capture(self.torch, partial(self.call, kernel, self.outputs(case)), sets)
+            name: gpu.capture(self.torch, partial(self.call, kernel, self.outputs(kernel)), sets)
             for name, kernel in subject.kernels.items()
         }
         rounds = [gpu.replayed(self.torch, graphs, self.replays) for _ in range(self.rounds)]
@@ -155,13 +155,18 @@ class Comparison:
         """One call, into the same outputs every time."""
         kernel(*inputs, out=outputs)
 
-    def outputs(self, case: Case) -> Inputs:
-        """Outputs without any number."""
+    def outputs(self, kernel: mi.CompiledKernel) -> Inputs:
+        """Outputs without any number, each with the strides that the kernel writes."""
         from peers.table import dtype_of
 
         return [
-            self.torch.full(shape, float("nan"), dtype=dtype_of(self.torch, dtype), device="cuda")
-            for shape, dtype in zip(case.outputs, case.output_types, strict=True)
+            self.torch.empty_strided(
+                spec.shape,
+                spec.strides,
+                dtype=dtype_of(self.torch, spec.element_type),
+                device="cuda",
+            ).fill_(float("nan"))
+            for spec in kernel.artifact.outputs
         ]
 
     def errors(self, subject: Subject, change: Change) -> dict[str, Any]:
@@ -176,7 +181,7 @@ class Comparison:
         wanted = tuple_of(function_of(case, wide=True)(*wide))
         results: dict[str, Sequence[Any]] = {"eager": tuple_of(function_of(case)(*inputs))}
         for name, kernel in subject.kernels.items():
-            outputs = self.outputs(case)
+            outputs = self.outputs(kernel)
             kernel(*inputs, out=outputs)
             results[name] = outputs
         found = {name: self.worst(outputs, wanted) for name, outputs in results.items()}

@@ -24,6 +24,9 @@ from mirage_mlir.search.saturation.extract import Derivation
 MAX_LIVE_PER_THREAD = 128
 """Elements in f32 that a thread keeps; of its 255 registers others hold addresses and copies."""
 
+MAX_LIVE_BESIDE_MATMULS = 96
+"""The same where there are matmuls, whose operands need registers as well."""
+
 FEW_MORE = 8
 """Elements beside the sums of matmuls."""
 
@@ -73,7 +76,7 @@ class Resources(BlockBuffers):
     def fits(self) -> Mask:
         """Where a block fits: its registers and its shared memory suffice."""
         shared = self.shared <= self.tiling.target.shared_memory_per_block
-        most = MAX_LIVE_PER_THREAD
+        most = MAX_LIVE_BESIDE_MATMULS if self.matmuls else MAX_LIVE_PER_THREAD
         if self.tiling.target.has_wgmma and self.matmuls:
             alone = len(self.matmuls) == 1
             beside = MAX_LIVE_BESIDE_PRODUCER if alone else MAX_LIVE_OF_SEVERAL
