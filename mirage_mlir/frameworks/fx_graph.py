@@ -25,9 +25,12 @@ HINTS = {
         "indices from tensors are for torch: call it outside"
     ),
     r"conv|pool|upsample": "there are no windows: call it outside",
+    r"is\w*(nan|inf|finite)|nan_to_num": (
+        "kernels compute with numbers: of NaN and infinity ask outside"
+    ),
     r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
     r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
-    r"a?(cos|sin|tan)": "of these there are sin, cos and tanh",
+    r"(?<!\w)a(cos|sin|tan)h?2?\.": "of these there are sin, cos and tanh",
     r"trunc|remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil and round",
 }
 """What would help, by a pattern of the operator's name."""

@@ -252,6 +252,22 @@ def infinite(x: Any) -> Any:
     return x + float("inf")
 
 
+def without_infinity(x: Any) -> Any:
+    return package("torch").where(x.isinf(), 0.0, x)
+
+
+def finite(x: Any) -> Any:
+    return x * x.isfinite()
+
+
+def transformed(x: Any) -> Any:
+    return x + package("torch").func.grad(lambda y: (y * y).sum())(x)
+
+
+def differentiated(x: Any) -> Any:
+    return package("torch").autograd.grad(x.sum(), x)[0]
+
+
 REFUSED = {
     arc: "aten.atan.default is no operator of the kernel dialect; of these there are sin, cos",
     double: "element type torch.float64 is not supported; supported are float16",
@@ -261,6 +277,10 @@ REFUSED = {
     changed: "'x' is changed in place, which a kernel does not do: return the new value",
     rounded: "aten.div.Tensor_mode is no operator of the kernel dialect",
     infinite: "aten.add.Tensor: operand is a finite number, not inf",
+    without_infinity: "aten.isinf.default is no operator of the kernel dialect; kernels compute",
+    finite: "aten.isfinite.default is no operator of the kernel dialect; kernels compute with num",
+    transformed: "the function asks for a gradient itself (torch.func.grad",
+    differentiated: "the function asks for a gradient itself (torch.func.grad",
 }
 
 
