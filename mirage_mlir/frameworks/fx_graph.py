@@ -30,8 +30,8 @@ HINTS = {
     ),
     r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
     r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
-    r"(?<!\w)a(cos|sin|tan)h?2?\.": "of these there are sin, cos and tanh",
-    r"trunc|remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil and round",
+    r"(?<!\w)a(cos|sin|tan)h?2?\.": "of these there are sin, cos, tan, sinh, cosh and tanh",
+    r"remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil, round and trunc",
 }
 """What would help, by a pattern of the operator's name."""
 

@@ -75,15 +75,19 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "outer": lambda torch, x: torch.outer(x[0], x[1]) + torch.einsum("a,b->ab", x[0], x[1]),
     "batches": lambda torch, x: x.view(2, 2, 8) @ x.view(1, 4, 8).mT,
     "gated": lambda torch, x: torch.nn.functional.glu(x),
+    "hyperbolic": lambda torch, x: x.sinh() + x.cosh() + (1e-4 * x).sinh() * 1e4 + x.tan(),
+    "signs": lambda torch, x: x.sign() + (x * 0).sign() + (3 * x).trunc() + (3 * x).frac(),
+    "hypotenuse": lambda torch, x: x.hypot(2 * x) + torch.hypot(x * 0, x * 0),
+    "logarithms": lambda torch, x: x.logaddexp(9 * x) + x.logaddexp2(-x) + x.exp2(),
 }
 
 
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", range(5))
 def test_functions(group: int) -> None:
     """Several in one program: an export takes longer than what it exports."""
     torch = package("torch")
     x = torch.randn(4, 8, generator=torch.Generator().manual_seed(3))
-    names = [*FUNCTIONS][group::4]
+    names = [*FUNCTIONS][group::5]
 
     def program(x: Any) -> list[Any]:
         return [FUNCTIONS[name](torch, x) for name in names]
