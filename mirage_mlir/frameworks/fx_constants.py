@@ -1,6 +1,6 @@
 """What a program of `torch.export` computes from no input: torch computes it once, beforehand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -111,15 +111,53 @@ def _value_of(node: Any) -> Any:
     return node.meta["val"]
 
 
+def list_indices(graph: Any, literals: Mapping[Any, Any]) -> None:
+    """
+    Make indices that are the same in each call lists of numbers, in place.
+
+    Args:
+        graph: whose operators take elements.
+        literals: tensors that never change, by the nodes that stand for them.
+    """
+
+    def listed(node: Any) -> Any:
+        value = _known(node, literals)
+        return node if value is None else value.flatten().tolist()
+
+    for node in graph.nodes:
+        if node.target in (aten.index.Tensor, aten.index_select.default):
+            x, *others = node.args
+            node.args = (x, *torch.fx.node.map_arg(others, listed))
+
+
+def _known(node: Any, literals: Mapping[Any, Any]) -> Any:
+    """The integers of a tensor that is the same in each call; None of other tensors."""
+    if node in literals:
+        value = literals[node]
+        return value if value.dtype in (torch.int64, torch.int32) else None
+    if not _is_alike(node):
+        return None
+    made = {each: _known(each, literals) for each in node.all_input_nodes}
+    if any(value is None for value in made.values()):
+        return None
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
+    value = node.target(*args, **kwargs)
+    return value if value.dtype in (torch.int64, torch.int32) else None
+
+
 def _is_free(node: Any) -> bool:
     """Whether a value is made from no input, and the same each time."""
+    return _is_alike(node) and all(map(_is_free, node.all_input_nodes))
+
+
+def _is_alike(node: Any) -> bool:
+    """Whether a value is the same each time where what it is made of is."""
     if not isinstance(node, torch.fx.Node) or node.op != "call_function":
         return False
     if not isinstance(node.target, torch._ops.OpOverload):
         return False
     seeded = torch.Tag.nondeterministic_seeded in node.target.tags
-    alone = isinstance(node.meta.get("val"), torch.Tensor) and not seeded
-    return alone and all(map(_is_free, node.all_input_nodes))
+    return isinstance(node.meta.get("val"), torch.Tensor) and not seeded
 
 
 def _is_of_indices(node: Any) -> bool:

@@ -11,7 +11,7 @@ from mirage_mlir.frameworks.fx_call import HANDLERS, FxCall, counts_to, is_numbe
 from mirage_mlir.frameworks.user_lines import location_of
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 
-for _handlers in ("elementwise", "rearrangements", "reductions", "products"):
+for _handlers in ("elementwise", "rearrangements", "indices", "reductions", "products"):
     import_module(f"mirage_mlir.frameworks.aten_{_handlers}")
 
 torch: Any = import_module("torch")

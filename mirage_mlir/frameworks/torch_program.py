@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
-from mirage_mlir.frameworks.fx_constants import add_masks, constants_of
+from mirage_mlir.frameworks.fx_constants import add_masks, constants_of, list_indices
 from mirage_mlir.frameworks.fx_graph import FxImporter, only_become_f32, unsupported
 from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
@@ -115,6 +115,10 @@ class _CallImporter:
         made = constants_of(self._exported.graph)
         self._sources |= {node: Source(constant=value) for node, value in made.items()}
         self._made = frozenset(made)
+        fixed = {node: each.constant for node, each in self._sources.items()}
+        list_indices(
+            self._exported.graph, {node: each for node, each in fixed.items() if each is not None}
+        )
         needed = self._needed()
         self._add_inputs([each for each in self._sources if each in needed])
         for node in self._exported.graph.nodes:

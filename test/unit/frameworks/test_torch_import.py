@@ -79,6 +79,14 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "signs": lambda torch, x: x.sign() + (x * 0).sign() + (3 * x).trunc() + (3 * x).frac(),
     "hypotenuse": lambda torch, x: x.hypot(2 * x) + torch.hypot(x * 0, x * 0),
     "logarithms": lambda torch, x: x.logaddexp(9 * x) + x.logaddexp2(-x) + x.exp2(),
+    "roll": lambda torch, x: x.roll((1, -3), (0, -1)) + x.roll(5) + x.roll(0, 0),
+    "flip": lambda torch, x: x.flip((0, -1)),
+    "reflected": lambda torch, x: torch.nn.functional.pad(x, (3, 2), mode="reflect"),
+    "replicated": lambda torch, x: torch.nn.functional.pad(
+        x[None, None], (1, -2, 0, 1), mode="replicate"
+    ),
+    "listed": lambda torch, x: x[:, [0, 2, 4, -1]] + x[[3, 1, 1, 0]][:, torch.arange(4) * 2],
+    "selected": lambda torch, x: x.index_select(-1, torch.tensor([5, 5, 0, 1])).sin(),
 }
 
 
@@ -264,6 +272,18 @@ def finite(x: Any) -> Any:
     return x * x.isfinite()
 
 
+def turned(x: Any) -> Any:
+    return x.reshape(2, 16).flip(1)
+
+
+def indexed(x: Any) -> Any:
+    return x[[0, 1], [2, 3]]
+
+
+def shuffled(x: Any) -> Any:
+    return x[package("torch").randperm(4)]
+
+
 def transformed(x: Any) -> Any:
     return x + package("torch").func.grad(lambda y: (y * y).sum())(x)
 
@@ -283,6 +303,9 @@ REFUSED = {
     infinite: "aten.add.Tensor: operand is a finite number, not inf",
     without_infinity: "aten.isinf.default is no operator of the kernel dialect; kernels compute",
     finite: "aten.isfinite.default is no operator of the kernel dialect; kernels compute with num",
+    turned: "aten.flip.default: elements are taken from 16 places of dimension 1",
+    indexed: "aten.index.Tensor: indices along several dimensions are not supported",
+    shuffled: "aten.index.Tensor: indices from tensors are for torch",
     transformed: "the function asks for a gradient itself (torch.func.grad",
     differentiated: "the function asks for a gradient itself (torch.func.grad",
 }
