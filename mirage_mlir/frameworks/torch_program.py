@@ -150,10 +150,12 @@ class _CallImporter:
             if "MUTATION" in spec.kind.name:
                 node = self._nodes.get(spec.target)
                 name = spec.target if node is None else self._name(node)
+                changed = self._nodes[spec.arg.name]
+                counts = any("batch_norm" in str(each.target) for each in changed.all_input_nodes)
+                instead = "call eval() before" if counts else "return the new value instead"
                 raise unsupported(
-                    self._nodes[spec.arg.name],
-                    f"'{name}' is changed in place, which a kernel does not do: return the "
-                    f"new value instead",
+                    changed,
+                    f"'{name}' is changed in place, which a kernel does not do: {instead}",
                 )
 
     def _outputs(self) -> list[Any]:
