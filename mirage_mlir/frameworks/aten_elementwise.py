@@ -337,8 +337,11 @@ def scalar(call: FxCall, value: float) -> Tensor:
 @handles("arange.start_step")
 def arange(call: FxCall, start: float, end: float, step: float = 1) -> Tensor:
     """`start`, and `step` more from each element to the next."""
-    # In f32: indices of f16 and bf16 end early, and what is made of them is rounded once.
+    # Else in f32: indices of f16 and bf16 end early, and what is made of them is rounded once.
     exact = isinstance(start, int) and isinstance(step, int)
-    indices = call.graph.iota(call.shape, 0, call.dtype if exact else ElementType.F32)
+    (size,) = call.shape
+    largest = int(max(size, abs(start), abs(start + step * size)))
+    kind = call.index_type(largest) if exact else ElementType.F32
+    indices = call.graph.iota(call.shape, 0, kind)
     steps = call.scaled(indices, step)
     return steps if start == 0 else call.graph.add(steps, float(start))

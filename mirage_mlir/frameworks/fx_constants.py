@@ -28,6 +28,8 @@ _INDEX_FORMULAS = (
 )
 """Operators of masks that say which rows see which columns."""
 
+_RAMPS = ("arange", "add", "sub", "rsub", "mul", "div", "neg")
+"""Operators of numbers in even steps."""
 _WEIGHING = ("_softmax", "amax", "logsumexp")
 """Operators on which an element of -inf has no influence."""
 
@@ -37,7 +39,8 @@ def constants_of(graph: Any) -> dict[Any, Any]:
     Tensors that are the same in each call, by the nodes that make them for the rest of `graph`.
 
     A bias or a rotary table that is made of indices is one. Left out are integers, single numbers,
-    tensors all of whose elements are one number, conditions on indices, and results of the program.
+    tensors all of whose elements are one number, conditions on indices, numbers in even steps, and
+    results of the program.
     """
     (output,) = (node for node in graph.nodes if node.op == "output")
     results = {*output.all_input_nodes}
@@ -58,6 +61,7 @@ def constants_of(graph: Any) -> dict[Any, Any]:
         # Of a mask as a formula of indices more is known, which -inf needs, and short loops.
         and not any(map(_masks_by_lowest, node.users))
         and not _is_index_mask(node)
+        and not _is_ramp(node, made)
     }
 
 
@@ -171,6 +175,19 @@ def _is_index_mask(node: Any) -> bool:
     """Whether a value is a condition on indices, or one of two numbers by such a condition."""
     condition = node.meta["val"].dtype == torch.bool or node.target is aten.where.self
     return condition and _is_of_indices(node)
+
+
+def _is_ramp(node: Any, made: Mapping[Any, Any]) -> bool:
+    """Whether a value is an `arange`, scaled and moved by numbers, which kernels compute."""
+    name, mode = node.target.overloadpacket.__name__, "mode" in node.target._overloadname
+    tensors = [each for each in node.args if isinstance(each, torch.fx.Node)]
+    if (name not in _RAMPS and name not in _PASSING) or mode or len(tensors) > 1:
+        return False
+    # The importer bounds integers without computing them: these are far from where f32 ends.
+    value = made[node]
+    plain = value.dtype not in (torch.float64, torch.bool)
+    fits = plain and bool((value.abs() <= 2**20).all())
+    return fits and all(_is_ramp(each, made) for each in tensors)
 
 
 def _is_worth(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
+from mirage_mlir.frameworks.fx_broadcasts import skip_expansions
 from mirage_mlir.frameworks.fx_constants import add_masks, constants_of, list_indices
 from mirage_mlir.frameworks.fx_graph import FxImporter, only_become_f32, unsupported
 from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
@@ -119,6 +120,7 @@ class _CallImporter:
         list_indices(
             self._exported.graph, {node: each for node, each in fixed.items() if each is not None}
         )
+        skip_expansions(self._exported.graph)
         needed = self._needed()
         self._add_inputs([each for each in self._sources if each in needed])
         for node in self._exported.graph.nodes:

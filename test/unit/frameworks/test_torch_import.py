@@ -214,8 +214,13 @@ def test_large_indices_keep_their_values() -> None:
     def last(x: Any) -> Any:
         return torch.where(torch.arange(4096) == 4095, x + 1, x)
 
+    def all_of_them(x: Any) -> Any:
+        return x + torch.arange(-2048, 2048, dtype=x.dtype)
+
     (found,) = interpreted(last, x, exact=False)
     assert found.sum() == found[0, -1] == 1
+    (found,) = interpreted(all_of_them, x, exact=False)
+    assert torch.equal(torch.from_numpy(found).half(), all_of_them(x))
 
 
 def of_line(function: Callable[..., Any], *args: Any) -> str:
@@ -320,6 +325,17 @@ def test_integers_are_refused_by_name() -> None:
     torch = package("torch")
     said = of_line(embedding, torch.tensor([0, 1]), torch.randn(4, 8))
     assert "input 'ids' has element type torch.int64, for aten.embedding.default" in said
+
+
+def test_expansions_and_factors_that_change_nothing() -> None:
+    """Elementwise operators broadcast, and nothing is multiplied by 1."""
+    functional = package("torch").nn.functional
+    _, _, op = imported(
+        lambda x: functional.normalize(x) + functional.softplus(x) + functional.elu(x),
+        package("torch").randn(4, 8),
+    )
+    names = {each.name for each in op.body.block.ops}
+    assert not names & {"kernel.broadcast", "kernel.scale"}
 
 
 def test_errors_of_the_program_name_the_users_line() -> None:
