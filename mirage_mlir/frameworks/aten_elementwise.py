@@ -1,6 +1,6 @@
 """Elementwise operators of ATen."""
 
-from math import isfinite, log
+from math import e, isfinite, log
 from typing import Any
 
 from mirage_mlir.api.tensor import Tensor
@@ -36,7 +36,7 @@ def add(call: FxCall, lhs: Any, rhs: Any, alpha: float = 1) -> Tensor:
     kind = call.widest(lhs, rhs, numbers=True)
     left, right = call.value(lhs, kind), call.value(rhs, kind)
     if alpha != 1:
-        right = call.graph.scale(call.tensor(rhs, kind), alpha)
+        right = call.scaled(call.tensor(rhs, kind), alpha)
     name = call.node.target.overloadpacket.__name__
     return getattr(call.graph, name)(left, right)
 
@@ -45,8 +45,7 @@ def add(call: FxCall, lhs: Any, rhs: Any, alpha: float = 1) -> Tensor:
 def reversed_sub(call: FxCall, lhs: Any, rhs: Any, alpha: float = 1) -> Tensor:
     """`rhs - alpha * lhs`."""
     kind = call.widest(lhs, rhs, numbers=True)
-    taken = call.tensor(lhs, kind)
-    taken = taken if alpha == 1 else call.graph.scale(taken, alpha)
+    taken = call.scaled(call.tensor(lhs, kind), alpha)
     return call.graph.sub(call.value(rhs, kind), taken)
 
 
@@ -109,8 +108,8 @@ def leaky_relu(call: FxCall, x: Any, negative_slope: float = 0.01) -> Tensor:
 def elu(call: FxCall, x: Any, alpha: float = 1, scale: float = 1, rate: float = 1) -> Tensor:
     """`scale * x` where it is positive, and `scale * alpha * (exp(rate * x) - 1)` elsewhere."""
     graph, given = call.graph, call.tensor(x, call.widest(x))
-    below = graph.expm1(graph.scale(graph.min(given, 0.0), rate))
-    return graph.add(graph.scale(graph.relu(given), scale), graph.scale(below, scale * alpha))
+    below = graph.expm1(call.scaled(graph.min(given, 0.0), rate))
+    return graph.add(call.scaled(graph.relu(given), scale), call.scaled(below, scale * alpha))
 
 
 @handles("softplus.default")
@@ -119,17 +118,32 @@ def softplus(call: FxCall, x: Any, beta: float = 1, threshold: float = 20) -> Te
     if threshold < SOFTPLUS_THRESHOLD:
         raise ValueError(f"a threshold of softplus below {SOFTPLUS_THRESHOLD} is not supported")
     graph, given = call.graph, call.tensor(x, ElementType.F32)
-    scaled = graph.scale(given, beta)
-    tail = graph.log1p(graph.exp(graph.neg(graph.abs(scaled))))
-    return graph.scale(graph.add(graph.relu(scaled), tail), 1 / beta)
+    scaled = call.scaled(given, beta)
+    return call.scaled(graph.add(graph.relu(scaled), _log1p_exp(call, scaled)), 1 / beta)
 
 
 @handles("log_sigmoid_forward.default")
 def log_sigmoid(call: FxCall, x: Any) -> tuple[Tensor | None, ...]:
     """`-log(1 + exp(-x))`, and what only torch's backward pass reads."""
     graph, given = call.graph, call.tensor(x, ElementType.F32)
-    tail = graph.log1p(graph.exp(graph.neg(graph.abs(given))))
-    return graph.cast(graph.sub(graph.min(given, 0.0), tail), call.dtype), None
+    made = graph.sub(graph.min(given, 0.0), _log1p_exp(call, given))
+    return graph.cast(made, call.dtype), None
+
+
+def _log1p_exp(call: FxCall, x: Tensor) -> Tensor:
+    """`log(1 + exp(-|x|))`, which is in [0, log 2]."""
+    graph = call.graph
+    return graph.log1p(graph.exp(graph.neg(graph.abs(x))))
+
+
+@handles("logaddexp.default", "logaddexp2.default")
+def log_add_exp(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """`log(exp(lhs) + exp(rhs))`, or to base 2, where no power leaves f32."""
+    graph, kind = call.graph, ElementType.F32
+    base = 2 if call.node.target.overloadpacket.__name__ == "logaddexp2" else e
+    left, right = call.tensor(lhs, kind), call.tensor(rhs, kind)
+    tail = _log1p_exp(call, call.scaled(graph.sub(left, right), log(base)))
+    return graph.add(graph.max(left, right), call.scaled(tail, 1 / log(base)))
 
 
 @handles("xlogy.Tensor")
@@ -175,6 +189,61 @@ def exponential(call: FxCall, base: float, exponent: Any) -> Tensor:
         raise ValueError(f"a base of {base} is not supported: it is a number above 0")
     scaled = call.graph.scale(call.tensor(exponent, ElementType.F32), log(base))
     return call.graph.exp(scaled)
+
+
+@handles("exp2.default")
+def exponential_of_2(call: FxCall, x: Any) -> Tensor:
+    """`2 ** x`."""
+    return exponential(call, 2, x)
+
+
+@handles("sinh.default", "cosh.default")
+def hyperbolic(call: FxCall, x: Any) -> Tensor:
+    """
+    `sinh(x) = 2 s c` and `cosh(x) = 1 + 2 s s`, of s and c at half of `x`.
+
+    Nothing cancels near 0, and no factor leaves f32 where the result does not.
+    """
+    graph, half = call.graph, call.graph.scale(call.tensor(x, ElementType.F32), 0.5)
+    above, below = graph.expm1(half), graph.expm1(graph.neg(half))
+    # 2 s, and c or s.
+    difference = graph.sub(above, below)
+    if call.node.target.overloadpacket.__name__ == "sinh":
+        return graph.mul(difference, graph.add(graph.scale(graph.add(above, below), 0.5), 1.0))
+    return graph.add(graph.mul(difference, graph.scale(difference, 0.5)), 1.0)
+
+
+@handles("tan.default")
+def tangent(call: FxCall, x: Any) -> Tensor:
+    """`sin(x) / cos(x)`."""
+    given = call.tensor(x, ElementType.F32)
+    return call.graph.div(call.graph.sin(given), call.graph.cos(given))
+
+
+@handles("hypot.default")
+def hypotenuse(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
+    """`sqrt(lhs^2 + rhs^2)`, without a square that leaves f32."""
+    graph, kind = call.graph, ElementType.F32
+    left, right = graph.abs(call.tensor(lhs, kind)), graph.abs(call.tensor(rhs, kind))
+    longer = graph.max(left, right)
+    # Not 0 / 0.
+    divisor = graph.select(graph.compare(longer, 0.0, "eq"), 1.0, longer)
+    ratio = graph.div(graph.min(left, right), divisor)
+    return graph.mul(longer, graph.sqrt(graph.add(graph.square(ratio), 1.0)))
+
+
+@handles("sign.default")
+def sign(call: FxCall, x: Any) -> Tensor:
+    """1 where `x` is positive, and -1 where it is negative."""
+    graph, given = call.graph, call.tensor(x)
+    return graph.sub(graph.compare(given, 0.0, "gt"), graph.compare(given, 0.0, "lt"))
+
+
+@handles("trunc.default")
+def truncate(call: FxCall, x: Any) -> Tensor:
+    """`x` without its fraction."""
+    graph, given = call.graph, call.tensor(x, call.widest(x))
+    return graph.select(graph.compare(given, 0.0, "lt"), graph.ceil(given), graph.floor(given))
 
 
 # Masks
@@ -268,8 +337,11 @@ def scalar(call: FxCall, value: float) -> Tensor:
 @handles("arange.start_step")
 def arange(call: FxCall, start: float, end: float, step: float = 1) -> Tensor:
     """`start`, and `step` more from each element to the next."""
-    # In f32: indices of f16 and bf16 end early, and what is made of them is rounded once.
+    # Else in f32: indices of f16 and bf16 end early, and what is made of them is rounded once.
     exact = isinstance(start, int) and isinstance(step, int)
-    indices = call.graph.iota(call.shape, 0, call.dtype if exact else ElementType.F32)
-    steps = indices if step == 1 else call.graph.scale(indices, step)
+    (size,) = call.shape
+    largest = int(max(size, abs(start), abs(start + step * size)))
+    kind = call.index_type(largest) if exact else ElementType.F32
+    indices = call.graph.iota(call.shape, 0, kind)
+    steps = call.scaled(indices, step)
     return steps if start == 0 else call.graph.add(steps, float(start))

@@ -42,12 +42,8 @@ def add_matmul(
     call: FxCall, bias: Any, lhs: Any, rhs: Any, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """`beta * bias + alpha * lhs @ rhs`."""
-    made = _product(call, call.tensor(lhs), call.tensor(rhs))
-    made = made if alpha == 1 else call.graph.scale(made, alpha)
-    if beta == 0:
-        return made
-    added = call.tensor(bias)
-    return call.graph.add(made, added if beta == 1 else call.graph.scale(added, beta))
+    made = call.scaled(_product(call, call.tensor(lhs), call.tensor(rhs)), alpha)
+    return made if beta == 0 else call.graph.add(made, call.scaled(call.tensor(bias), beta))
 
 
 @handles("scaled_dot_product_attention.default")

@@ -1,4 +1,4 @@
-"""Sums, maxima, norms and softmax of ATen."""
+"""Sums, maxima, vector norms and softmax of ATen."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,18 +8,10 @@ from mirage_mlir.api.tensor import Tensor
 from mirage_mlir.frameworks.fx_call import FxCall, dims_or_all, handles
 from mirage_mlir.runtime.element_types import ElementType
 
-EPSILON = 2.0**-23
-"""What torch adds in a norm that is given no number: computed in f32, whatever the type."""
-
-
-def _shaped(call: FxCall, made: Tensor) -> Tensor:
-    """Reduced dimensions go where the result has none."""
-    return made if made.dims == call.shape else call.graph.reshape(made, call.shape)
-
 
 def _reduced(call: FxCall, reduce: Callable[..., Tensor], x: Any, dims: Any) -> Tensor:
     given = call.tensor(x, call.widest(x))
-    return _shaped(call, reduce(given, dims_or_all(call, x, dims)) if given.dims else given)
+    return call.shaped(reduce(given, dims_or_all(call, x, dims)) if given.dims else given)
 
 
 @handles("sum.default", "sum.dim_IntList")
@@ -59,7 +51,7 @@ def _loss(call: FxCall, x: Any, target: Any, reduction: int, limit: float, facto
         return graph.cast(each, call.dtype)
     reduce = graph.reduce_mean if reduction == 1 else graph.reduce_sum
     made = reduce(each, [*range(len(each.dims))])
-    return graph.cast(_shaped(call, made), call.dtype)
+    return graph.cast(call.shaped(made), call.dtype)
 
 
 @handles("amax.default", "max.default")
@@ -81,13 +73,13 @@ def _minimum(call: FxCall, x: Tensor, dims: list[int]) -> Tensor:
 @handles("any.default", "any.dim", "any.dims")
 def any_(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) -> Tensor:
     """1 where one element is not 0."""
-    return _shaped(call, call.graph.reduce_max(call.mask(x), dims_or_all(call, x, dims)))
+    return call.shaped(call.graph.reduce_max(call.mask(x), dims_or_all(call, x, dims)))
 
 
 @handles("all.default", "all.dim", "all.dims")
 def all_(call: FxCall, x: Any, dims: Any = None, keepdim: bool = False) -> Tensor:
     """1 where no element is 0."""
-    return _shaped(call, _minimum(call, call.mask(x), dims_or_all(call, x, dims)))
+    return call.shaped(_minimum(call, call.mask(x), dims_or_all(call, x, dims)))
 
 
 @handles("max.dim", "min.dim")
@@ -116,7 +108,7 @@ def variance(
     keepdim: bool = False,
 ) -> Tensor:
     """The variance over `dims`, or its root."""
-    made = _shaped(call, _variance(call, x, dims_or_all(call, x, dims), correction))
+    made = call.shaped(_variance(call, x, dims_or_all(call, x, dims), correction))
     is_root = call.node.target.overloadpacket.__name__ == "std"
     return call.graph.sqrt(made) if is_root else made
 
@@ -158,11 +150,11 @@ def vector_norm(
     """The 1-, the 2- or the maximum norm over `dims`."""
     given, over = call.tensor(x, ElementType.F32), dims_or_all(call, x, dims)
     if order == 2:
-        return _shaped(call, call.graph.sqrt(call.graph.reduce_sum(call.graph.square(given), over)))
+        return call.shaped(call.graph.sqrt(call.graph.reduce_sum(call.graph.square(given), over)))
     if order not in (1, float("inf")):
         raise ValueError(f"there are the norms 1, 2 and inf, and none {order}")
     reduce = call.graph.reduce_sum if order == 1 else call.graph.reduce_max
-    return _shaped(call, reduce(call.graph.abs(given), over))
+    return call.shaped(reduce(call.graph.abs(given), over))
 
 
 @handles("_softmax.default")
@@ -182,50 +174,10 @@ def log_softmax(call: FxCall, x: Any, dim: int, half_to_float: bool) -> Tensor:
 def log_sum_exp(call: FxCall, x: Any, dims: Any, keepdim: bool = False) -> Tensor:
     """The logarithm of the sum of `exp(x)`."""
     given = call.tensor(x, ElementType.F32)
-    return _shaped(call, _log_sum_exp(call, given, dims_or_all(call, x, dims)))
+    return call.shaped(_log_sum_exp(call, given, dims_or_all(call, x, dims)))
 
 
 def _log_sum_exp(call: FxCall, x: Tensor, dims: list[int]) -> Tensor:
     largest = call.graph.reduce_max(x, dims)
     total = call.graph.reduce_sum(call.graph.exp(call.graph.sub(x, largest)), dims)
     return call.graph.add(largest, call.graph.log(total))
-
-
-@handles("rms_norm.default")
-def rms_norm(
-    call: FxCall, x: Any, shape: list[int], weight: Any = None, eps: float | None = None
-) -> Tensor:
-    """Divided by the root of the mean square over the last dimensions."""
-    kind = call.widest(x, weight)
-    rows, row_weight = _rows(call, x, len(shape), kind), _row(call, weight, kind)
-    made = call.graph.rms_norm(rows, row_weight, eps=EPSILON if eps is None else eps)
-    return _shaped(call, made)
-
-
-@handles("layer_norm.default")
-def layer_norm(
-    call: FxCall,
-    x: Any,
-    shape: list[int],
-    weight: Any = None,
-    bias: Any = None,
-    eps: float = 1e-5,
-    cudnn: bool = True,
-) -> Tensor:
-    """Less the mean, divided by the standard deviation, over the last dimensions."""
-    kind = call.widest(x, weight, bias)
-    rows, row_weight = _rows(call, x, len(shape), kind), _row(call, weight, kind)
-    row_bias = _row(call, bias, kind)
-    if row_weight is None and row_bias is not None:
-        return _shaped(call, call.graph.add(call.graph.layer_norm(rows, eps=eps), row_bias))
-    return _shaped(call, call.graph.layer_norm(rows, row_weight, row_bias, eps=eps))
-
-
-def _rows(call: FxCall, x: Any, dims: int, kind: ElementType) -> Tensor:
-    """`x` with its last `dims` dimensions as one."""
-    given = call.tensor(x, kind)
-    return given if dims == 1 else call.graph.reshape(given, [*given.dims[:-dims], -1])
-
-
-def _row(call: FxCall, weight: Any, kind: ElementType) -> Tensor | None:
-    return None if weight is None else call.graph.reshape(call.tensor(weight, kind), (-1,))

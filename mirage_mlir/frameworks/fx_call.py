@@ -80,6 +80,14 @@ class FxCall:
         """The same; a number stays a number."""
         return operand if is_number(operand) else self.tensor(operand, dtype)
 
+    def scaled(self, x: Tensor, factor: float) -> Tensor:
+        """`factor * x`; `x` where the factor is 1."""
+        return x if factor == 1 else self.graph.scale(x, factor)
+
+    def shaped(self, x: Tensor) -> Tensor:
+        """The same elements in the shape of the result."""
+        return x if x.dims == self.shape else self.graph.reshape(x, self.shape)
+
     def part(self, operand: Any, number: int) -> Tensor | None:
         """One result of an operand that has several."""
         return self._importer.parts(operand, self.dtype)[number]

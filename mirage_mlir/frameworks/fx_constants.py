@@ -1,6 +1,6 @@
 """What a program of `torch.export` computes from no input: torch computes it once, beforehand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +28,8 @@ _INDEX_FORMULAS = (
 )
 """Operators of masks that say which rows see which columns."""
 
+_RAMPS = ("arange", "add", "sub", "rsub", "mul", "div", "neg")
+"""Operators of numbers in even steps."""
 _WEIGHING = ("_softmax", "amax", "logsumexp")
 """Operators on which an element of -inf has no influence."""
 
@@ -37,7 +39,8 @@ def constants_of(graph: Any) -> dict[Any, Any]:
     Tensors that are the same in each call, by the nodes that make them for the rest of `graph`.
 
     A bias or a rotary table that is made of indices is one. Left out are integers, single numbers,
-    tensors all of whose elements are one number, conditions on indices, and results of the program.
+    tensors all of whose elements are one number, conditions on indices, numbers in even steps, and
+    results of the program.
     """
     (output,) = (node for node in graph.nodes if node.op == "output")
     results = {*output.all_input_nodes}
@@ -58,6 +61,7 @@ def constants_of(graph: Any) -> dict[Any, Any]:
         # Of a mask as a formula of indices more is known, which -inf needs, and short loops.
         and not any(map(_masks_by_lowest, node.users))
         and not _is_index_mask(node)
+        and not _is_ramp(node, made)
     }
 
 
@@ -111,15 +115,53 @@ def _value_of(node: Any) -> Any:
     return node.meta["val"]
 
 
+def list_indices(graph: Any, literals: Mapping[Any, Any]) -> None:
+    """
+    Make indices that are the same in each call lists of numbers, in place.
+
+    Args:
+        graph: whose operators take elements.
+        literals: tensors that never change, by the nodes that stand for them.
+    """
+
+    def listed(node: Any) -> Any:
+        value = _known(node, literals)
+        return node if value is None else value.flatten().tolist()
+
+    for node in graph.nodes:
+        if node.target in (aten.index.Tensor, aten.index_select.default):
+            x, *others = node.args
+            node.args = (x, *torch.fx.node.map_arg(others, listed))
+
+
+def _known(node: Any, literals: Mapping[Any, Any]) -> Any:
+    """The integers of a tensor that is the same in each call; None of other tensors."""
+    if node in literals:
+        value = literals[node]
+        return value if value.dtype in (torch.int64, torch.int32) else None
+    if not _is_alike(node):
+        return None
+    made = {each: _known(each, literals) for each in node.all_input_nodes}
+    if any(value is None for value in made.values()):
+        return None
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
+    value = node.target(*args, **kwargs)
+    return value if value.dtype in (torch.int64, torch.int32) else None
+
+
 def _is_free(node: Any) -> bool:
     """Whether a value is made from no input, and the same each time."""
+    return _is_alike(node) and all(map(_is_free, node.all_input_nodes))
+
+
+def _is_alike(node: Any) -> bool:
+    """Whether a value is the same each time where what it is made of is."""
     if not isinstance(node, torch.fx.Node) or node.op != "call_function":
         return False
     if not isinstance(node.target, torch._ops.OpOverload):
         return False
     seeded = torch.Tag.nondeterministic_seeded in node.target.tags
-    alone = isinstance(node.meta.get("val"), torch.Tensor) and not seeded
-    return alone and all(map(_is_free, node.all_input_nodes))
+    return isinstance(node.meta.get("val"), torch.Tensor) and not seeded
 
 
 def _is_of_indices(node: Any) -> bool:
@@ -133,6 +175,19 @@ def _is_index_mask(node: Any) -> bool:
     """Whether a value is a condition on indices, or one of two numbers by such a condition."""
     condition = node.meta["val"].dtype == torch.bool or node.target is aten.where.self
     return condition and _is_of_indices(node)
+
+
+def _is_ramp(node: Any, made: Mapping[Any, Any]) -> bool:
+    """Whether a value is an `arange`, scaled and moved by numbers, which kernels compute."""
+    name, mode = node.target.overloadpacket.__name__, "mode" in node.target._overloadname
+    tensors = [each for each in node.args if isinstance(each, torch.fx.Node)]
+    if (name not in _RAMPS and name not in _PASSING) or mode or len(tensors) > 1:
+        return False
+    # The importer bounds integers without computing them: these are far from where f32 ends.
+    value = made[node]
+    plain = value.dtype not in (torch.float64, torch.bool)
+    fits = plain and bool((value.abs() <= 2**20).all())
+    return fits and all(_is_ramp(each, made) for each in tensors)
 
 
 def _is_worth(value: Any) -> bool:

@@ -11,7 +11,10 @@ from mirage_mlir.frameworks.fx_call import HANDLERS, FxCall, counts_to, is_numbe
 from mirage_mlir.frameworks.user_lines import location_of
 from mirage_mlir.runtime.element_types import ElementType, element_type_of
 
-for _handlers in ("elementwise", "rearrangements", "reductions", "products"):
+for _handlers in (
+    *("elementwise", "rearrangements", "indices", "windows"),
+    *("reductions", "norms", "products"),
+):
     import_module(f"mirage_mlir.frameworks.aten_{_handlers}")
 
 torch: Any = import_module("torch")
@@ -24,11 +27,13 @@ HINTS = {
     r"embedding|index|gather|scatter|take|topk|sort|argm|nonzero|masked_select": (
         "indices from tensors are for torch: call it outside"
     ),
-    r"conv|pool|upsample": "there are no windows: call it outside",
+    r"conv|pool|upsample": "there are no windows that overlap: call it outside",
+    r"is\w*(nan|inf|finite)|nan_to_num": (
+        "kernels compute with numbers: of NaN and infinity ask outside"
+    ),
     r"dropout|rand|bernoulli|multinomial": "there are no random numbers: call eval() before",
-    r"batch_norm|group_norm": "norms are over the last dimension: layer_norm and rms_norm",
-    r"a?(cos|sin|tan)": "of these there are sin, cos and tanh",
-    r"trunc|remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil and round",
+    r"(?<!\w)a(cos|sin|tan)h?2?\.": "of these there are sin, cos, tan, sinh, cosh and tanh",
+    r"remainder|fmod|floor_divide|round\.decimals": "there are floor, ceil, round and trunc",
 }
 """What would help, by a pattern of the operator's name."""
 

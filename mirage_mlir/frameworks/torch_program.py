@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
-from mirage_mlir.frameworks.fx_constants import add_masks, constants_of
+from mirage_mlir.frameworks.fx_broadcasts import skip_expansions
+from mirage_mlir.frameworks.fx_constants import add_masks, constants_of, list_indices
 from mirage_mlir.frameworks.fx_graph import FxImporter, only_become_f32, unsupported
 from mirage_mlir.frameworks.torch_trace import Trace, TracedFunction, pytree, trace
 from mirage_mlir.runtime.element_types import ElementType
@@ -115,6 +116,11 @@ class _CallImporter:
         made = constants_of(self._exported.graph)
         self._sources |= {node: Source(constant=value) for node, value in made.items()}
         self._made = frozenset(made)
+        fixed = {node: each.constant for node, each in self._sources.items()}
+        list_indices(
+            self._exported.graph, {node: each for node, each in fixed.items() if each is not None}
+        )
+        skip_expansions(self._exported.graph)
         needed = self._needed()
         self._add_inputs([each for each in self._sources if each in needed])
         for node in self._exported.graph.nodes:
@@ -146,10 +152,12 @@ class _CallImporter:
             if "MUTATION" in spec.kind.name:
                 node = self._nodes.get(spec.target)
                 name = spec.target if node is None else self._name(node)
+                changed = self._nodes[spec.arg.name]
+                counts = any("batch_norm" in str(each.target) for each in changed.all_input_nodes)
+                instead = "call eval() before" if counts else "return the new value instead"
                 raise unsupported(
-                    self._nodes[spec.arg.name],
-                    f"'{name}' is changed in place, which a kernel does not do: return the "
-                    f"new value instead",
+                    changed,
+                    f"'{name}' is changed in place, which a kernel does not do: {instead}",
                 )
 
     def _outputs(self) -> list[Any]:

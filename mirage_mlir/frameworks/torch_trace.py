@@ -22,6 +22,12 @@ torch: Any = import_module("torch")
 pytree: Any = import_module("torch.utils._pytree")
 symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
 
+_TransformType: Any = torch._C._functorch.TransformType
+
+_BACKWARD = {torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward}
+
+_REFUSED_BY_NAME = ("isfinite.default", "nan_to_num.default")
+"""Operators that stay, as those with handlers do: errors name them, and not their parts."""
 
 AROUND = "around "
 """How the names of variables around a function begin here; attributes have names without spaces."""
@@ -175,10 +181,27 @@ class _Lines(torch.overrides.TorchFunctionMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         _Lines.last = users_line()
+        _refuse_gradients(func, args)
         with torch.fx.traceback.annotate({LINE: _Lines.last}):
             result = func(*args, **(kwargs or {}))
         self._stopped.follow(func, args, kwargs, result, _Lines.last)
         return result
+
+
+def _refuse_gradients(func: Any, args: Sequence[Any]) -> None:
+    """Of gradients that the function itself asks for, torch.export makes no program."""
+    interpreter = torch._C._functorch.peek_interpreter_stack()
+    transformed = interpreter is not None and interpreter.key() == _TransformType.Grad
+    # Where an argument was made to require one, autograd's formulas are traced as all else is.
+    backward = func in _BACKWARD and not any(
+        each.requires_grad for each in pytree.tree_leaves(args[:1]) if each is not None
+    )
+    if transformed or backward:
+        raise _refusal(
+            "the function asks for a gradient itself (torch.func.grad or vjp, torch.autograd): "
+            "compile what it is the gradient of, and ask for it outside; its program is "
+            "graph.backward()"
+        )
 
 
 def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -215,7 +238,7 @@ def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
 def _decompositions() -> dict[Any, Any]:
     """What torch takes apart: all that it can, but operators that have handlers."""
     table = torch.export.default_decompositions().materialize()
-    for name in HANDLERS:
+    for name in (*HANDLERS, *_REFUSED_BY_NAME):
         packet, _, overload = name.partition(".")
         # Those of prims are what others are taken apart into.
         if overload and packet != "prims":

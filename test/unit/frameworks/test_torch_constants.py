@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from optional_packages import package
 from sampling import EVERYTHING, sampled
-from torch_imports import agrees
+from torch_imports import agrees, imported
 
 import mirage_mlir as mi
 
@@ -110,6 +110,33 @@ def test_a_rotary_embedding() -> None:
     positions = torch.tensor([5, 0, 3, 900, 1, 1, 70000])
     assert close(compiled(x, positions), rotated(x.double(), positions))
     assert "threadblock.cos" in compiled.kernel.ugraph
+
+
+RAMPS: dict[str, tuple[Callable[[], Any], bool]] = {
+    "numbers": (lambda: torch.arange(8.0), True),
+    "half": (lambda: torch.arange(8, dtype=torch.float16)[:, None] - 3.5, True),
+    "long": (lambda: torch.arange(-4000, 4000, 1000, dtype=torch.float16), True),
+    "truth": (lambda: torch.arange(8).bool()[:, None], True),
+    "quotients": (lambda: (torch.arange(8) + 1) / 3 - 0.5, True),
+    "whole quotients": (lambda: torch.arange(8.0) // 3, False),
+    "products": (lambda: (torch.arange(8) * torch.arange(8)).float(), False),
+    "large": (lambda: (torch.arange(8) * 10**8).float() / 1e8, False),
+    "f64": (lambda: (torch.arange(8, dtype=torch.float64) / 3).float(), False),
+}
+
+
+@pytest.mark.parametrize("name", RAMPS)
+def test_numbers_in_even_steps(name: str) -> None:
+    """They are computed; others, which kernels compute otherwise, torch makes."""
+    make, computed = RAMPS[name]
+    (x,) = inputs((8, 8))
+
+    def scaled(x: Any) -> list[Any]:
+        return [x * make()]
+
+    _, given, op = imported(scaled, x)
+    assert ("kernel.iota" in str(op), len(given)) == ((True, 1) if computed else (False, 2))
+    assert agrees(scaled, x)
 
 
 def test_what_is_random_is_made_in_no_constant() -> None:

@@ -75,15 +75,27 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
     "outer": lambda torch, x: torch.outer(x[0], x[1]) + torch.einsum("a,b->ab", x[0], x[1]),
     "batches": lambda torch, x: x.view(2, 2, 8) @ x.view(1, 4, 8).mT,
     "gated": lambda torch, x: torch.nn.functional.glu(x),
+    "hyperbolic": lambda torch, x: x.sinh() + x.cosh() + (1e-4 * x).sinh() * 1e4 + x.tan(),
+    "signs": lambda torch, x: x.sign() + (x * 0).sign() + (3 * x).trunc() + (3 * x).frac(),
+    "hypotenuse": lambda torch, x: x.hypot(2 * x) + torch.hypot(x * 0, x * 0),
+    "logarithms": lambda torch, x: x.logaddexp(9 * x) + x.logaddexp2(-x) + x.exp2(),
+    "roll": lambda torch, x: x.roll((1, -3), (0, -1)) + x.roll(5) + x.roll(0, 0),
+    "flip": lambda torch, x: x.flip((0, -1)),
+    "reflected": lambda torch, x: torch.nn.functional.pad(x, (3, 2), mode="reflect"),
+    "replicated": lambda torch, x: torch.nn.functional.pad(
+        x[None, None], (1, -2, 0, 1), mode="replicate"
+    ),
+    "listed": lambda torch, x: x[:, [0, 2, 4, -1]] + x[[3, 1, 1, 0]][:, torch.arange(4) * 2],
+    "selected": lambda torch, x: x.index_select(-1, torch.tensor([5, 5, 0, 1])).sin(),
 }
 
 
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", range(5))
 def test_functions(group: int) -> None:
     """Several in one program: an export takes longer than what it exports."""
     torch = package("torch")
     x = torch.randn(4, 8, generator=torch.Generator().manual_seed(3))
-    names = [*FUNCTIONS][group::4]
+    names = [*FUNCTIONS][group::5]
 
     def program(x: Any) -> list[Any]:
         return [FUNCTIONS[name](torch, x) for name in names]
@@ -202,8 +214,13 @@ def test_large_indices_keep_their_values() -> None:
     def last(x: Any) -> Any:
         return torch.where(torch.arange(4096) == 4095, x + 1, x)
 
+    def all_of_them(x: Any) -> Any:
+        return x + torch.arange(-2048, 2048, dtype=x.dtype)
+
     (found,) = interpreted(last, x, exact=False)
     assert found.sum() == found[0, -1] == 1
+    (found,) = interpreted(all_of_them, x, exact=False)
+    assert torch.equal(torch.from_numpy(found).half(), all_of_them(x))
 
 
 def of_line(function: Callable[..., Any], *args: Any) -> str:
@@ -252,6 +269,34 @@ def infinite(x: Any) -> Any:
     return x + float("inf")
 
 
+def without_infinity(x: Any) -> Any:
+    return package("torch").where(x.isinf(), 0.0, x)
+
+
+def finite(x: Any) -> Any:
+    return x * x.isfinite()
+
+
+def turned(x: Any) -> Any:
+    return x.reshape(2, 16).flip(1)
+
+
+def indexed(x: Any) -> Any:
+    return x[[0, 1], [2, 3]]
+
+
+def shuffled(x: Any) -> Any:
+    return x[package("torch").randperm(4)]
+
+
+def transformed(x: Any) -> Any:
+    return x + package("torch").func.grad(lambda y: (y * y).sum())(x)
+
+
+def differentiated(x: Any) -> Any:
+    return package("torch").autograd.grad(x.sum(), x)[0]
+
+
 REFUSED = {
     arc: "aten.atan.default is no operator of the kernel dialect; of these there are sin, cos",
     double: "element type torch.float64 is not supported; supported are float16",
@@ -261,6 +306,13 @@ REFUSED = {
     changed: "'x' is changed in place, which a kernel does not do: return the new value",
     rounded: "aten.div.Tensor_mode is no operator of the kernel dialect",
     infinite: "aten.add.Tensor: operand is a finite number, not inf",
+    without_infinity: "aten.isinf.default is no operator of the kernel dialect; kernels compute",
+    finite: "aten.isfinite.default is no operator of the kernel dialect; kernels compute with num",
+    turned: "aten.flip.default: elements are taken from 16 places of dimension 1",
+    indexed: "aten.index.Tensor: indices along several dimensions are not supported",
+    shuffled: "aten.index.Tensor: indices from tensors are for torch",
+    transformed: "the function asks for a gradient itself (torch.func.grad",
+    differentiated: "the function asks for a gradient itself (torch.func.grad",
 }
 
 
@@ -273,6 +325,17 @@ def test_integers_are_refused_by_name() -> None:
     torch = package("torch")
     said = of_line(embedding, torch.tensor([0, 1]), torch.randn(4, 8))
     assert "input 'ids' has element type torch.int64, for aten.embedding.default" in said
+
+
+def test_expansions_and_factors_that_change_nothing() -> None:
+    """Elementwise operators broadcast, and nothing is multiplied by 1."""
+    functional = package("torch").nn.functional
+    _, _, op = imported(
+        lambda x: functional.normalize(x) + functional.softplus(x) + functional.elu(x),
+        package("torch").randn(4, 8),
+    )
+    names = {each.name for each in op.body.block.ops}
+    assert not names & {"kernel.broadcast", "kernel.scale"}
 
 
 def test_errors_of_the_program_name_the_users_line() -> None:
