@@ -229,3 +229,25 @@ def test_rows_are_measured_from_an_outlier() -> None:
     )
     assert any(kind.first for kind in kinds_of(norm, exponentials=False))
     assert not any(kind.first for kind in kinds_of(softmax, exponentials=True))
+
+
+@pytest.mark.parametrize(("added", "acceptable"), [(16, True), (1000, False)])
+def test_results_without_a_right_digit(added: int, acceptable: bool) -> None:
+    """Of exp(x) - 1 - x nothing is right near 0: what is a few times as wrong is not refused."""
+    small = """
+    %e = exp %0 : 64x64 -> 64x64
+    %c = constant {value = 1.0 : f32} : 1x1
+    %d = sub %e, %c : 64x64 1x1 -> 64x64
+    %r = sub %d, %0 : 64x64 64x64 -> 64x64
+    """
+    large = f"""
+    %e = exp %0 : 64x64 -> 64x64
+    %a = constant {{value = {added}.0 : f32}} : 1x1
+    %b = constant {{value = {added + 1}.0 : f32}} : 1x1
+    %s = add %e, %a : 64x64 1x1 -> 64x64
+    %d = sub %s, %b : 64x64 1x1 -> 64x64
+    %r = sub %d, %0 : 64x64 64x64 -> 64x64
+    """
+    found = loss("tiny", "64x64", "64x64", small, large)
+    assert found.error > 4 * loss("tiny", "64x64", "64x64", small, small).error > 4
+    assert found.acceptable == acceptable

@@ -1,0 +1,43 @@
+"""Registers that ptxas is asked to save, so that more blocks share a multiprocessor."""
+
+from pathlib import Path
+
+import pytest
+
+from mirage_mlir.decisions import registers
+from mirage_mlir.driver import more_blocks
+from mirage_mlir.driver.compile import CompiledFunction, compile_function
+from mirage_mlir.driver.source import parse_program
+
+STEP = Path(__file__).parent / "Inputs" / "gated_deltanet_step.mlir"
+
+
+def compiled(target: str = "H200") -> CompiledFunction:
+    return compile_function(parse_program(STEP.read_text(), STEP.name), STEP.stem, target)
+
+
+def test_two_blocks_instead_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 threads of up to 80 registers are one block, of 64 they are two."""
+    asked = compiled()
+    monkeypatch.setattr(more_blocks, "MOST_TO_SAVE", 0)
+    before = compiled()
+    found = [(each.resources[0].registers, each.resources[0].resident) for each in (before, asked)]
+    assert found[0][0] > registers.FEW_FOR_A_THREAD
+    assert found[0][1] == 1
+    assert found[1] == (registers.FEW_FOR_A_THREAD, 2)
+    assert ".minnctapersm 2" in asked.ptx
+    assert "minnctapersm" not in before.ptx
+    assert asked.assembled.spill_bytes == 0
+
+
+def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it would, the first code stays."""
+    before = compiled()
+    # Four blocks of 512 threads have 32 registers for each.
+    monkeypatch.setattr(more_blocks, "FEW_FOR_A_THREAD", 32)
+    monkeypatch.setattr(more_blocks, "blocks_side_by_side", lambda threads: 4)
+    monkeypatch.setattr(more_blocks, "MOST_TO_SAVE", 255)
+    after = compiled()
+    assert after.assembled.spill_bytes == 0
+    assert "minnctapersm 4" not in after.ptx
+    assert before.inputs == after.inputs
