@@ -163,7 +163,7 @@ class Comparison:
             self.torch.empty_strided(
                 spec.shape,
                 spec.strides,
-                dtype=dtype_of(self.torch, spec.element_type),
+                dtype=dtype_of(self.torch, spec.element_type.value),
                 device="cuda",
             ).fill_(float("nan"))
             for spec in kernel.artifact.outputs

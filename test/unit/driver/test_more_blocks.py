@@ -16,6 +16,10 @@ def compiled(target: str = "H200") -> CompiledFunction:
     return compile_function(parse_program(STEP.read_text(), STEP.name), STEP.stem, target)
 
 
+def four(threads: int) -> int:
+    return 4
+
+
 def test_two_blocks_instead_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """512 threads of up to 80 registers are one block, of 64 they are two."""
     asked = compiled()
@@ -35,7 +39,7 @@ def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled()
     # Four blocks of 512 threads have 32 registers for each.
     monkeypatch.setattr(more_blocks, "FEW_FOR_A_THREAD", 32)
-    monkeypatch.setattr(more_blocks, "blocks_side_by_side", lambda threads: 4)
+    monkeypatch.setattr(more_blocks, "blocks_side_by_side", four)
     monkeypatch.setattr(more_blocks, "MOST_TO_SAVE", 255)
     after = compiled()
     assert after.assembled.spill_bytes == 0
