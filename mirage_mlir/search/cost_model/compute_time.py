@@ -15,6 +15,7 @@ from mirage_mlir.search.cost_model.fitted import (
     ENOUGH_BUSY,
     GROUPS_BUSY,
     MATMULS_BUSY,
+    MEETING_ITERATION,
     READING_ITERATION,
     THRICE_STEP,
     TURN_ITERATION,
@@ -97,6 +98,28 @@ class ComputeTime(CopyTime):
         """
         resources = self.resources
         return resources.grouped & (resources.threads > GROUP_THREADS) & bool(resources.chains)
+
+    def _meeting_seconds(self) -> Array | float:
+        """
+        The seconds of a loop in which warpgroups meet for what threads compute of its tiles.
+        """
+        tiling, edges = self.tiling, self.resources.edges
+        of_tiles: set[int] = set()
+        for value, edge in edges.items():
+            loaded = edge.kind is Kind.INPUT and tiling.program.inputs[edge.source].indices is None
+            if not loaded and (edge.kind is Kind.MATMUL or of_tiles.isdisjoint(edge.operands)):
+                continue
+            if tiling.in_loop(value) and not self._follows_matmul(value):
+                of_tiles.add(value)
+        made = any(edges[value].kind is not Kind.INPUT for value in of_tiles)
+        if not made or not self.resources.shifted:
+            return 0.0
+        return np.where(self._meets(), MEETING_ITERATION * tiling.mesh.iterations, 0.0)
+
+    def _follows_matmul(self, value: int) -> bool:
+        """Whether a value depends on the result of a matmul."""
+        edge = self.resources.edges[value]
+        return edge.kind is Kind.MATMUL or any(map(self._follows_matmul, edge.operands))
 
     def _turn_seconds(self) -> Array | float:
         """

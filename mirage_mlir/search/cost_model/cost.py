@@ -23,6 +23,7 @@ from mirage_mlir.search.cost_model.fitted import (
     BLOCK_INTERVAL,
     BLOCK_START,
     FOUR_APART,
+    FULL_REGISTERS,
     HIDING_BLOCKS,
     LAST_ITERATION,
     LOOP_STEP,
@@ -101,7 +102,7 @@ class CostModel(SumsAcrossBlocks):
         at_once = np.minimum(resident, most)
         waves = np.ceil(most / resident)
         pipelined, looped = self.resources.pipelined, mesh.iterations > 1
-        memory = self._memory_seconds(at_once, most) * self._of_half_the_warps(most, resident)
+        memory = self._memory_seconds(at_once, most) * self._few_in_flight(most, resident)
         if pipelined.any():
             memory = np.where(pipelined, self._with_iterations(memory, waves), memory)
         left = left_of_loops(self.tiling, self._multiprocessors() * resident, waves)
@@ -113,7 +114,7 @@ class CostModel(SumsAcrossBlocks):
             pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
         )
         waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
-        waiting = waiting + self._turn_seconds()
+        waiting = waiting + self._turn_seconds() + self._meeting_seconds()
         chained = self._chain_seconds() + self._unchained_seconds()
         waiting = waves * (waiting / hidden + chained) * left
         # A loop overlaps its copies with its work; without one only other blocks do.
@@ -158,10 +159,16 @@ class CostModel(SumsAcrossBlocks):
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
 
-    def _of_half_the_warps(self, most: Array, resident: Array) -> Array:
-        """How much longer copies take where blocks are single warps, and more than find room."""
+    def _few_in_flight(self, most: Array, resident: Array) -> Array:
+        """
+        How much longer copies take: blocks are single warps, and more than find room, or threads
+        keep nearly as much as they can.
+        """
         single = (self.resources.threads <= WARP_THREADS) & (most > resident)
-        return np.where(single & (self.tiling.mesh.iterations <= 1), SINGLE_WARPS, 1.0)
+        unlooped = self.tiling.mesh.iterations <= 1
+        slower = np.where(single & unlooped, SINGLE_WARPS, 1.0)
+        alone = not self.resources.matmuls
+        return np.where(self.resources.crowded & unlooped & alone, FULL_REGISTERS, slower)
 
     def _working(self, at_once: Array, most: Array, waves: Array, hidden: Array) -> Working:
         """The seconds of work before the loop and in it, or where there is none."""

@@ -90,6 +90,10 @@ HIDING_BLOCKS = 16.0
 columns took 33.3 us on an H200 with 16 blocks of 2 rows, 33.6 with 8 of 4, in f32 64.3, 64.5, 65.4
 and 65.2 with 32 of one row, 16 of 2, 8 of 4 and 4 of 8."""
 
+FULL_REGISTERS = 1.1
+"""How much longer copies take where a thread keeps more than 96 elements: log-sum-exp of 2,048 rows
+of 32,000 took 42.4 us on an H200 with two rows for each block, 40.2 with one."""
+
 SINGLE_WARPS = 1.02
 """How much longer copies take where blocks of single warps fill half of a multiprocessor's room for
 warps: a stencil of 2,048 rows took 15.9 us on an H200 with tiles of 256 elements, 12.1 with 512;
@@ -235,6 +239,11 @@ runs, and what is saved so: second kernels of attention took 1.0 to 1.4 us on an
 READING_ITERATION = 0.55e-6
 """Seconds of an iteration in which threads read a tile beside warpgroups that multiply it: squares
 of 512 rows beside a matmul took 40 us on an H200, the matmul alone 27.5."""
+
+MEETING_ITERATION = 0.15e-6
+"""The same of one in which warpgroups of attention need what threads compute of a tile, beside what
+they read: with the squares of keys summed before, and two warpgroups, attention of normalised keys
+took 28.7 us on an H200 in 24 iterations of a block after the other, for 26.9 without this."""
 
 UNCHAINED_ITERATION, UNCHAINED_ELEMENT = 0.3e-6, 0.25e-9
 """Seconds of an iteration, and for each element, where a matmul's operand made of another

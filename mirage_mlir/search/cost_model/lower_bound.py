@@ -20,7 +20,7 @@ from mirage_mlir.search.cost_model.fitted import BEHIND_RATE, IDLE_LATENCY, SECT
 from mirage_mlir.search.cost_model.groups import GROUP_WORK, OPERAND_READ
 from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
-from mirage_mlir.search.cost_model.resources import MAX_LIVE_PER_THREAD, Resources
+from mirage_mlir.search.cost_model.resources import Resources, most_live
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import COLUMNS, DEPTH, RIGHT_BYTES, Warps
 from mirage_mlir.search.program.program import Axes, Kind, Program
@@ -47,7 +47,8 @@ class _LeastResources(Resources):
 
     def fits(self) -> Mask:
         shared = self.shared <= self.tiling.target.shared_memory_per_block
-        return shared & (self.live <= MAX_LIVE_PER_THREAD * MAX_THREADS) & self._reducible()
+        most = most_live(self.tiling.program) * MAX_THREADS
+        return shared & (self.live <= most) & self._reducible()
 
     def _resident(self) -> Array:
         """
@@ -193,6 +194,9 @@ class _LeastCost(CostModel):
     def _turn_seconds(self) -> float:
         return 0.0
 
+    def _meeting_seconds(self) -> float:
+        return 0.0
+
     def _split_seconds(self) -> float:
         return 0.0
 
@@ -257,7 +261,8 @@ def _holds_sums(tiling: Tiling) -> Mask:
     The scores of attention, of which every exponential is a function, are such a sum.
     """
     target = tiling.target
-    room = MAX_LIVE_PER_THREAD * MAX_THREADS + target.shared_memory_per_block / LEAST_BYTES
+    registers = most_live(tiling.program) * MAX_THREADS
+    room = registers + target.shared_memory_per_block / LEAST_BYTES
     fits = tiling.one > 0
     for axes in tiling.algebra.summed:
         fits = fits & (tiling.extent(axes) <= room)

@@ -19,6 +19,7 @@ from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.program.positions import present
+from mirage_mlir.search.program.program import Kind, Program
 from mirage_mlir.search.saturation.extract import Derivation
 
 MAX_LIVE_PER_THREAD = 128
@@ -26,6 +27,13 @@ MAX_LIVE_PER_THREAD = 128
 
 MAX_LIVE_BESIDE_MATMULS = 96
 """The same where there are matmuls, whose operands need registers as well."""
+
+
+def most_live(program: Program) -> int:
+    """Elements that a thread of a kernel of `program` keeps, at most."""
+    multiplies = any(node.kind is Kind.MATMUL for node in program.nodes)
+    return MAX_LIVE_BESIDE_MATMULS if multiplies else MAX_LIVE_PER_THREAD
+
 
 FEW_MORE = 8
 """Elements beside the sums of matmuls."""
@@ -76,7 +84,7 @@ class Resources(BlockBuffers):
     def fits(self) -> Mask:
         """Where a block fits: its registers and its shared memory suffice."""
         shared = self.shared <= self.tiling.target.shared_memory_per_block
-        most = MAX_LIVE_BESIDE_MATMULS if self.matmuls else MAX_LIVE_PER_THREAD
+        most = most_live(self.tiling.program)
         if self.tiling.target.has_wgmma and self.matmuls:
             alone = len(self.matmuls) == 1
             beside = MAX_LIVE_BESIDE_PRODUCER if alone else MAX_LIVE_OF_SEVERAL
@@ -84,6 +92,11 @@ class Resources(BlockBuffers):
         most = np.where(self.walks, MAX_LIVE_WALKING, most)
         kept = self.live <= most * self.threads
         return shared & kept & self._askable() & self._reducible() & self._short()
+
+    @property
+    def crowded(self) -> Mask:
+        """Where threads keep so much that they have little room for what they load."""
+        return self.live > MAX_LIVE_BESIDE_MATMULS * self.threads
 
     def multiplies_in_groups(self, index: int) -> bool:
         """For one combination whether there are matmuls, and all of them are `wgmma`."""
