@@ -38,6 +38,7 @@ from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.passes.frontend.whole import MAX_OPERATORS, InPiecesError, whole_piece
 from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
+from mirage_mlir.search.cost_model.bounds import least_seconds
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import Target
@@ -51,6 +52,13 @@ has 25, and in pieces its rows are read several times."""
 MUCH = 0.75
 """A plan for the whole that takes at most this part of the time of all operators alone is taken: to
 look again in pieces doubled the time of QK-norm attention and found nothing better."""
+
+FAR, FAR_SECONDS = 3.0, 30e-6
+"""
+A plan for the whole that takes so many times as long as its bytes and launches do, and so many
+seconds more, is far from what may be: a search that left something out is repeated in pieces. The
+gradient of a divergence took 145 us so in the model, and in pieces 89; its bytes take 27.
+"""
 
 LITTLE = 0.95
 """Plans for the whole that all take at least this part of the time of all operators alone gain too
@@ -160,8 +168,13 @@ class Optimizer:
         plans = self._planned_whole(piece, self.limits.max_kernels)
         # A search that left something out may have missed what two smaller ones find.
         best = min((plan.seconds for plan in plans), default=alone)
-        missed = bool(self.report.cut) and best > MUCH * alone
+        missed = bool(self.report.cut) and (best > MUCH * alone or self._is_far(piece, best))
         return plans + self._in_pieces() if missed or not plans else plans
+
+    def _is_far(self, piece: Piece, seconds: float) -> bool:
+        """Whether a plan takes much longer than what it reads and writes."""
+        least = least_seconds(piece.program, self.target)
+        return seconds > FAR * least and seconds - least > FAR_SECONDS
 
     def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
         kernels = self.pieces.plans(piece, max_kernels, most)
