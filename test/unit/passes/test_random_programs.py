@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import examine
-from sampling import sampled
+from sampling import EVERYTHING, sampled
 
 PARTS = 6
-"""Tests, of ten programs each."""
+"""Tests, of so many programs each:"""
+
+PROGRAMS = 10 if EVERYTHING else 5
 
 SEEDS = 100_000
 """Of each test."""
@@ -17,7 +19,7 @@ SEEDS = 100_000
 def test_random_programs(part: int) -> None:
     """Small ones, with rounding; `test_odd_programs` has larger ones."""
 
-    @settings(max_examples=10, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=PROGRAMS, derandomize=True, deadline=None, database=None)
     @given(st.integers(part * SEEDS, (part + 1) * SEEDS - 1))
     def one(seed: int) -> None:
         examine(seed)
