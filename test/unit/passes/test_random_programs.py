@@ -15,6 +15,7 @@ SEEDS = 100_000
 """Of each test."""
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("part", sampled(range(PARTS), PARTS))
 def test_random_programs(part: int) -> None:
     """Small ones, with rounding; `test_odd_programs` has larger ones."""
