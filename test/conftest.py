@@ -22,7 +22,7 @@ gc.set_threshold(1_000_000, 20, 20)
 
 # A time limit for each example would make tests fail on a busy machine.
 # The same examples in every run, fewer than usual; campaigns in `benchmarks` draw new ones.
-EXAMPLES = 100 if EVERYTHING else 20
+EXAMPLES = 100 if EVERYTHING else 12
 settings.register_profile("mirage", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("mirage")
 

@@ -1,7 +1,7 @@
 // What each pass writes down, all others take: text goes from one to the next, with the default target of all.
 //
-// RUN: mirage-opt --superoptimize %s | mirage-opt --sink-reductions | mirage-opt --fuse-thread-graphs | mirage-opt --split-cross-block-sums | mirage-opt --select-mma | mirage-opt --select-copies | mirage-opt --assign-layouts | mirage-opt --software-pipeline | mirage-opt --plan-memory | mirage-opt --overlap-launches | mirage-opt --lower-to-nvvm -o %t.steps
-// RUN: mirage-opt --superoptimize --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm %s -o %t.once
+// RUN: mirage-opt --superoptimize="max-kernels=1" %s | mirage-opt --sink-reductions | mirage-opt --fuse-thread-graphs | mirage-opt --split-cross-block-sums | mirage-opt --select-mma | mirage-opt --select-copies | mirage-opt --assign-layouts | mirage-opt --software-pipeline | mirage-opt --plan-memory | mirage-opt --overlap-launches | mirage-opt --lower-to-nvvm -o %t.steps
+// RUN: mirage-opt --superoptimize="max-kernels=1" --sink-reductions --fuse-thread-graphs --split-cross-block-sums --select-mma --select-copies --assign-layouts --software-pipeline --plan-memory --overlap-launches --lower-to-nvvm %s -o %t.once
 // RUN: diff %t.steps %t.once
 // RUN: filecheck %s < %t.once
 //

@@ -1,5 +1,5 @@
 // Plans of several kernels: what one stores, a later one reads.
-// RUN: mirage-opt %s --superoptimize --verify-diagnostics | filecheck %s
+// RUN: mirage-opt %s --superoptimize="max-kernels=2" --verify-diagnostics | filecheck %s
 
 // Attention with few rows: the context is split over blocks. The first kernel stores sums of parts
 // and their largest scores, in f32 with a leading dimension for the parts; the second puts them

@@ -1,10 +1,9 @@
 // RUN: mirage-opt %s --superoptimize="top-k=3" | filecheck %s --check-prefix=TOP
-// RUN: mirage-opt %s --superoptimize="target=A100" | filecheck %s --check-prefix=A100
+// RUN: mirage-opt %s --superoptimize="target=A100" --verify-diagnostics | filecheck %s --check-prefix=A100
 // RUN: mirage-opt %s --superoptimize="time-limit=0.000001" | filecheck %s --check-prefix=TIME
 // RUN: mirage-opt %s --superoptimize="time-limit=60" -v -o %t.mlir 2>%t.said
 // RUN: filecheck %s --check-prefix=ENOUGH < %t.mlir
 // RUN: filecheck %s --check-prefix=VERBOSE < %t.said
-// RUN: mirage-opt %s --superoptimize --verify-diagnostics -o /dev/null
 
 // The best keeps the name; others follow with their rank and modelled time in seconds.
 // TOP:      func.func @linear({{.*}}) -> tensor<16x1000xf16> {

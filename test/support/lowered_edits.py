@@ -5,6 +5,7 @@ may be done at any time.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 from xdsl.dialects import arith, gpu, llvm
@@ -112,13 +113,17 @@ def _starts_the_second(op: Operation) -> bool:
     return len(kernels) > 1 and function_around(op) is kernels[0]
 
 
-def mutants(kernels: gpu.ModuleOp) -> Iterator[tuple[str, gpu.ModuleOp]]:
-    """Each with one edit."""
+def mutants(
+    kernels: gpu.ModuleOp, about: Sequence[str] = ("",)
+) -> Iterator[tuple[str, gpu.ModuleOp]]:
+    """Each with one edit, in whose description one of the words is."""
     for number, op in enumerate(kernels.walk()):
         for description, edit in edits_of(op):
-            mutant = kernels.clone()
-            edit(list(mutant.walk())[number])
-            yield f"{op.name} {description}", mutant
+            said = f"{op.name} {description}"
+            if any(word in said for word in about):
+                mutant = kernels.clone()
+                edit(next(islice(mutant.walk(), number, None)))
+                yield said, mutant
 
 
 def outcomes(
@@ -126,9 +131,8 @@ def outcomes(
 ) -> Iterator[tuple[str, str]]:
     """The edit of each mutant in whose description one of the words is, and how it is found."""
     wanted = run_kernels(kernels, inputs)
-    for description, mutant in mutants(kernels):
-        if any(word in description for word in about):
-            yield description, _outcome(mutant, inputs, wanted)
+    for description, mutant in mutants(kernels, about):
+        yield description, _outcome(mutant, inputs, wanted)
 
 
 def _outcome(kernels: gpu.ModuleOp, inputs: Sequence[AnyArray], wanted: Sequence[AnyArray]) -> str:

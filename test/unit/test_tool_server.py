@@ -75,6 +75,14 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Processes that are started can be interrupted, also where pytest ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the command, its server and its script."""

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     ShapedType,
     StringAttr,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 Array = NDArray[np.float64]
@@ -52,8 +52,12 @@ def integer(op: Operation, name: str) -> int:
 def integers(op: Operation, name: str) -> tuple[int, ...]:
     """A property that is a list of integers; empty where it is left out."""
     attribute = op.properties.get(name)
-    if attribute is None:
-        return ()
+    return () if attribute is None else _values_of(attribute)
+
+
+# xDSL makes the constraint of a generic type anew in each call, and each step asks for maps.
+@cache
+def _values_of(attribute: Attribute) -> tuple[int, ...]:
     assert isa(attribute, DenseArrayBase[I64])
     return attribute.get_values()
 
@@ -67,7 +71,11 @@ def text(op: Operation, name: str) -> str:
 
 def number(op: Operation, name: str) -> float:
     """A property that is a scalar: the simplest number that it can stand for."""
-    attribute = op.properties[name]
+    return _number_of(op.properties[name])
+
+
+@cache
+def _number_of(attribute: Attribute) -> float:
     assert isa(attribute, FloatAttr[AnyFloat])
     return simplest(attribute.value.data)
 

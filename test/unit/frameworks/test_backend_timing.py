@@ -103,9 +103,9 @@ def test_both_compute_the_same_of_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 PRODUCT = """
-func.func @product(%x: tensor<16x512xf16>, %w: tensor<512x256xf16>) -> tensor<16x256xf16> {
-  %0 = kernel.matmul %x, %w : (tensor<16x512xf16>, tensor<512x256xf16>) -> tensor<16x256xf16>
-  func.return %0 : tensor<16x256xf16>
+func.func @product(%x: tensor<16x128xf16>, %w: tensor<128x64xf16>) -> tensor<16x64xf16> {
+  %0 = kernel.matmul %x, %w : (tensor<16x128xf16>, tensor<128x64xf16>) -> tensor<16x64xf16>
+  func.return %0 : tensor<16x64xf16>
 }
 """
 

@@ -86,7 +86,7 @@ def test_masks_of_large_numbers_are_infinite(jax: Any, kind: str) -> None:
             return local(jax, q, k, v)
         return jax.nn.dot_product_attention(q, k, v, is_causal=True)
 
-    compiled = mi.compile(attention, compile_for=["sm_90a"])
+    compiled = mi.compile(attention, compile_for=["sm_90a"], max_kernels=1)
     assert jax.numpy.allclose(compiled(q, k, v), attention(q, k, v), atol=1e-3)
     assert "value = 0xff800000" in compiled.kernel.ugraph
     assert "threadblock.transpose" not in compiled.kernel.ugraph, "probabilities stay in registers"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from index_masks import CASES, Array, Masked
 from lowered_kernels import lower
+from sampling import round_robin
 from xdsl.context import Context
 
 from mirage_mlir.dialects import kernel
@@ -14,6 +15,14 @@ from mirage_mlir.driver.source import parse_program
 from mirage_mlir.interpreters.gpu_simulator import run_kernels
 from mirage_mlir.passes.bound_loops import BoundLoopsPass
 from mirage_mlir.passes.compute_indices import ComputeIndicesPass
+
+TARGETS = ["H200", "A100"]
+
+FILLED = [
+    *(("keys behind", fill) for fill in (-1e4, -1e9, -1e30, -2.9e38)),
+    *(("window, ragged", fill) for fill in (-1e9, -1e4, -2.9e38, -1e30)),
+]
+"""Each number in the place of scores, for each of the targets once."""
 
 
 def graph_of(case: Masked) -> kernel.GraphDefinedOp:
@@ -57,11 +66,10 @@ def test_in_unmasked_iterations_all_is_seen(name: str) -> None:
     assert found == whole or (unmasked is None and "window" in name)
 
 
-@pytest.mark.parametrize("target", ["H200", "A100"])
-@pytest.mark.parametrize("fill", [-1e4, -1e9, -1e30, -2.9e38])
-@pytest.mark.parametrize("name", ["keys behind", "window, ragged"])
-def test_numbers_in_the_place_of_scores(name: str, fill: float, target: str) -> None:
+@pytest.mark.parametrize(("filled", "target"), round_robin(FILLED, TARGETS))
+def test_numbers_in_the_place_of_scores(filled: tuple[str, float], target: str) -> None:
     """Of a tile without a key that is seen all scores are one large number: exp of 0 is 1."""
+    name, fill = filled
     case = replace(CASES[name], fill=fill)
     assert graph_of(case).bounds is None
     inputs = case.inputs()
@@ -69,8 +77,7 @@ def test_numbers_in_the_place_of_scores(name: str, fill: float, target: str) -> 
     np.testing.assert_allclose(found, case.expected(inputs), atol=4e-3)
 
 
-@pytest.mark.parametrize("target", ["H200", "A100"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "target"), round_robin(list(CASES), TARGETS))
 def test_results_are_those_of_the_whole_loop(name: str, target: str) -> None:
     case = CASES[name]
     inputs = case.inputs()

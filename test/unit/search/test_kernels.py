@@ -191,7 +191,8 @@ from mirage_mlir.search.multi_kernel.kernels import search_kernels
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.report import SearchReport
 for name in ("attention", "long_rows"):
-    print(name, search_kernels(resolve(PROGRAMS[name]()), H200, Limits(), SearchReport()))
+    program, limits = resolve(PROGRAMS[name]()), Limits(max_kernels=2)
+    print(name, search_kernels(program, H200, limits, SearchReport()))
 """
 
 
