@@ -17,6 +17,7 @@ from c_programs import (
     FakeCuda,
     c_program,
     compile_c,
+    compile_fake_driver,
     compiled,
     write_c,
 )
@@ -48,7 +49,7 @@ STATUS = {name: -number for number, name in enumerate(STATUSES, 1)}
 
 
 @pytest.mark.parametrize(("wrong", "status"), [(0, 0), (1, 1), (8192, 1)])
-def test_the_example_checks_itself(wrong: int, status: int, folder: Path, fake: FakeCuda) -> None:
+def test_the_example_checks_itself(wrong: int, status: int, folder: Path) -> None:
     """With a driver that writes what the kernel should compute, but for one number."""
     place = Path(mkdtemp(dir=folder))
     inputs = (spec("x", 16, 256), spec("w", 256, 512), spec("v", 256, 512))
@@ -71,8 +72,9 @@ def test_the_example_checks_itself(wrong: int, status: int, folder: Path, fake: 
     if wrong:
         values[wrong - 1] = np.nan if wrong == 1 else 0.9
     (place / "result").write_bytes(values.tobytes())
+    compile_fake_driver(place)
     environment = {
-        "LD_LIBRARY_PATH": str(folder),
+        "LD_LIBRARY_PATH": str(place),
         "FAKE_CUDA_KERNELS": "kernel:4",
         "FAKE_CUDA_RESULT": f"4:{place / 'result'}",
     }
