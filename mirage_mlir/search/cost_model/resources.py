@@ -19,7 +19,7 @@ from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.program.positions import present
-from mirage_mlir.search.program.program import Kind, Program
+from mirage_mlir.search.program.program import Program
 from mirage_mlir.search.saturation.extract import Derivation
 
 MAX_LIVE_PER_THREAD = 128
@@ -31,8 +31,7 @@ MAX_LIVE_BESIDE_MATMULS = 96
 
 def most_live(program: Program) -> int:
     """Elements that a thread of a kernel of `program` keeps, at most."""
-    multiplies = any(node.kind is Kind.MATMUL for node in program.nodes)
-    return MAX_LIVE_BESIDE_MATMULS if multiplies else MAX_LIVE_PER_THREAD
+    return MAX_LIVE_BESIDE_MATMULS if program.multiplies else MAX_LIVE_PER_THREAD
 
 
 FEW_MORE = 8

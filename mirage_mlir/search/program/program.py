@@ -195,6 +195,11 @@ class Program:
         return "f32" if self.matrix_type == "tf32" else self.matrix_type
 
     @cached_property
+    def multiplies(self) -> bool:
+        """Whether there are matmuls."""
+        return any(node.kind is Kind.MATMUL for node in self.nodes)
+
+    @cached_property
     def masks(self) -> Mapping[str, IndexMask]:
         """What masks of indices leave of axes, by axis."""
         return masks_of(self)
