@@ -161,15 +161,17 @@ class Joining:
 
 def _cut(ahead: Shape, behind: Shape, most: int) -> tuple[Shape, Shape]:
     """
-    Sizes of a tile: one index along each dimension but the last, which has up to `most`.
+    Sizes of a tile of up to `most` indices: one along each dimension but one, which is cut.
 
+    That is the last one, or, where a tile has room for all that is behind, the last one ahead.
     Tiles beside each other start at multiples of `ALIGNED` elements.
     """
-    ones = (1,) * (len(ahead) + len(behind) - 1)
+    whole = prod(behind)
+    if whole <= most:
+        return (*(1,) * (len(ahead) - 1), min(ahead[-1], most // whole)), behind
     if most > ALIGNED:
         most -= most % ALIGNED
-    tile = (*ones, min((*ahead, *behind)[-1], most))
-    return tile[: len(ahead)], tile[len(ahead) :]
+    return (1,) * len(ahead), (*(1,) * (len(behind) - 1), min(behind[-1], most))
 
 
 def groups_of(op: kernel.ConcatOp) -> tuple[Shape, Shape] | None:

@@ -4,7 +4,7 @@
 // Swin's patch merging: every other row and column of an image.
 // CHECK-LABEL: func.func @merged
 // CHECK:         kernel.graph_defined {{.*}} grid [56, 2]
-// CHECK-COUNT-2: threadblock.load {{.*}} !threadblock.tile<1x16x96xf16>
+// CHECK-COUNT-2: threadblock.load {{.*}} !threadblock.tile<1x21x96xf16>
 // CHECK:         threadblock.concat
 // CHECK-NOT:     kernel.graph_defined
 // CHECK:         func.return
