@@ -18,8 +18,6 @@ from mirage_mlir.decisions.registers import FEW_FOR_A_THREAD, MOST_TO_SAVE, bloc
 from mirage_mlir.runtime.artifact import Launch
 from mirage_mlir.targets.target import target_named
 
-LEAST_BLOCKS, MOST_REGISTERS = "nvvm.minctasm", "nvvm.maxnreg"
-
 MATMULS = ("nvvm.mma", "nvvm.wgmma")
 """How the names of operations on tensor cores begin."""
 
@@ -33,7 +31,7 @@ def assembled_for_more_blocks(
         other = kernels.clone()
         for op in other.body.block.ops:
             if isinstance(op, llvm.FuncOp) and (blocks := wanted.get(op.sym_name.data)):
-                op.attributes[LEAST_BLOCKS] = IntegerAttr(blocks, i32)
+                op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
         text = to_ptx(other, chip)
         made = assemble(text, chip)
         spilled = {each.name for each in made.kernels if each.spill_bytes} & wanted.keys()
@@ -68,6 +66,6 @@ def _crowded(
 
 def _is_free(op: llvm.FuncOp) -> bool:
     """Whether a kernel has no matmuls, and nothing was decided about its registers."""
-    if LEAST_BLOCKS in op.attributes or MOST_REGISTERS in op.attributes:
+    if "nvvm.minctasm" in op.attributes or "nvvm.maxnreg" in op.attributes:
         return False
     return not any(each.name.startswith(MATMULS) for each in op.walk())

@@ -101,7 +101,8 @@ class ComputeTime(CopyTime):
 
     def _meeting_seconds(self) -> Array | float:
         """
-        The seconds of a loop in which warpgroups meet for what threads compute of its tiles.
+        The seconds of a loop in which warpgroups meet for what threads compute of its tiles:
+        numbers of rows or columns, which lie in shared memory.
         """
         tiling, edges = self.tiling, self.resources.edges
         of_tiles: set[int] = set()
@@ -111,10 +112,16 @@ class ComputeTime(CopyTime):
                 continue
             if tiling.in_loop(value) and not self._follows_matmul(value):
                 of_tiles.add(value)
-        made = any(edges[value].kind is not Kind.INPUT for value in of_tiles)
-        if not made or not self.resources.shifted:
+        made = [value for value in of_tiles if edges[value].kind is not Kind.INPUT]
+        lines = [value for value in made if self._is_line(value)]
+        if not lines or not self.resources.shifted:
             return 0.0
         return np.where(self._meets(), MEETING_ITERATION * tiling.mesh.iterations, 0.0)
+
+    def _is_line(self, value: int) -> bool:
+        """Whether a tile has one dimension that is longer than one element in some tiling."""
+        long = [axis for axis in self.tiling.axes(value) if np.any(self.tiling.extent([axis]) > 1)]
+        return len(long) <= 1
 
     def _follows_matmul(self, value: int) -> bool:
         """Whether a value depends on the result of a matmul."""
