@@ -105,12 +105,12 @@ class ComputeTime(CopyTime):
         numbers of rows or columns, which lie in shared memory.
         """
         tiling, edges = self.tiling, self.resources.edges
-        of_tiles: set[int] = set()
+        of_tiles, of_matmuls = set[int](), set[int]()
         for value, edge in edges.items():
             loaded = edge.kind is Kind.INPUT and tiling.program.inputs[edge.source].indices is None
-            if not loaded and (edge.kind is Kind.MATMUL or of_tiles.isdisjoint(edge.operands)):
-                continue
-            if tiling.in_loop(value) and not self._follows_matmul(value):
+            if edge.kind is Kind.MATMUL or not of_matmuls.isdisjoint(edge.operands):
+                of_matmuls.add(value)
+            elif tiling.in_loop(value) and (loaded or not of_tiles.isdisjoint(edge.operands)):
                 of_tiles.add(value)
         made = [value for value in of_tiles if edges[value].kind is not Kind.INPUT]
         lines = [value for value in made if self._is_line(value)]
@@ -122,11 +122,6 @@ class ComputeTime(CopyTime):
         """Whether a tile has one dimension that is longer than one element in some tiling."""
         long = [axis for axis in self.tiling.axes(value) if np.any(self.tiling.extent([axis]) > 1)]
         return len(long) <= 1
-
-    def _follows_matmul(self, value: int) -> bool:
-        """Whether a value depends on the result of a matmul."""
-        edge = self.resources.edges[value]
-        return edge.kind is Kind.MATMUL or any(map(self._follows_matmul, edge.operands))
 
     def _turn_seconds(self) -> Array | float:
         """
