@@ -10,7 +10,7 @@ that rounding decides whether its type has the number; it may reach
 
 for the error e of the reference itself, the largest unit roundoff u of the operators on the way to
 that output, and its longest sum K: a program that is ill-conditioned as its author wrote it is not
-the candidate's fault, and where none of its digits is right (e of 1 and more) 64 e is tolerated; a
+the candidate's fault, and where none of its digits is right (e of 1 and more) 32 e is tolerated; a
 candidate may round another intermediate value than the program does, once; and another order of a
 sum of K terms of random sign in f32 has another error of about u32 sqrt(K). Where the program is
 finite, the candidate has to be.
@@ -55,7 +55,7 @@ NEAR = 15 / 16
 PROGRAM = 4.0
 """How often the error of the program itself is tolerated."""
 
-WITHOUT_DIGITS = 64.0
+WITHOUT_DIGITS = 32.0
 """
 The same where that error is 1 or more: all of the result is what did not cancel, as the divergence
 of distributions that are nearly equal. It was 1.4e3 there, and that of the online form 3.2e4.

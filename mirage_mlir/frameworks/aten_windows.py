@@ -121,8 +121,12 @@ def _check_apart(
     padding: Sequence[int],
     dilation: Sequence[int] = (),
 ) -> None:
-    if [*stride] != [*sizes] or any(padding) or any(each != 1 for each in dilation):
-        raise ValueError(_refusal("padding and dilation"))
+    if any(padding):
+        raise ValueError(_refusal("padding"))
+    if any(each != 1 for each in dilation):
+        raise ValueError(_refusal("dilation"))
+    if [*stride] != [*sizes]:
+        raise ValueError(_refusal(f"steps of {[*stride]} for windows of {[*sizes]}"))
 
 
 def _windows(call: FxCall, x: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -137,4 +141,4 @@ def _windows(call: FxCall, x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def _refusal(what: str) -> str:
-    return f"windows that overlap, {what} are not supported: call it outside"
+    return f"windows lie beside each other, without {what}: call it outside"

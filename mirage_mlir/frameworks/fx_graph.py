@@ -27,7 +27,9 @@ HINTS = {
     r"embedding|index|gather|scatter|take|topk|sort|argm|nonzero|masked_select": (
         "indices from tensors are for torch: call it outside"
     ),
-    r"conv|pool|upsample": "there are no windows that overlap: call it outside",
+    r"conv|pool|upsample": (
+        "of windows there are those of conv, avg_pool2d and max_pool2d that lie beside each other"
+    ),
     r"is\w*(nan|inf|finite)|nan_to_num": (
         "kernels compute with numbers: of NaN and infinity ask outside"
     ),
@@ -165,7 +167,7 @@ class FxImporter:
             return True
         if self._bound(node) > counts_to(ElementType.F32):
             raise unsupported(node, f"integers beyond {counts_to(ElementType.F32)}, which f32 has")
-        if self._bound(node) > torch.iinfo(_example(node).dtype).max:
+        if self._bound(node) > torch.iinfo(_example(node).dtype).max or _may_fall_below(node):
             raise unsupported(node, f"integers that may wrap around in {_example(node).dtype}")
         return self._bound(node) <= counts_to(kind)
 
@@ -220,6 +222,23 @@ class FxImporter:
 
 def _has_parts(node: Any) -> bool:
     return isinstance(node.meta["val"], tuple | list)
+
+
+def _may_fall_below(node: Any) -> bool:
+    """Whether a tensor of integers without a sign may be made of numbers below 0."""
+    if torch.iinfo(_example(node).dtype).min < 0:
+        return False
+    operands = [each for each in _flat(node.args) if isinstance(each, torch.fx.Node)]
+    signed = any(
+        torch.iinfo(_example(each).dtype).min < 0 for each in operands if _is_integer(each)
+    )
+    below = any(is_number(each) and each < 0 for each in _flat(node.args))
+    return signed or below or name_of(node).partition(".")[0] in ("sub", "rsub", "neg")
+
+
+def _is_integer(node: Any) -> bool:
+    dtype = _example(node).dtype
+    return not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
 
 
 def _example(node: Any) -> Any:

@@ -106,7 +106,7 @@ REFUSED = {
     "torch.export makes no program": lambda x: x * x.data,
     "a result is a Pair with tensors": lambda x: (x + 1, Pair(x + 1)),
     "a result is a set with tensors": lambda x: (x + 1, {x + 2}),
-    "aten.conv1d.default: windows that overlap": nn.Conv1d(3, 4, 3),
+    "aten.conv1d.default: windows lie beside each other": nn.Conv1d(3, 4, 3),
     "changed in place, which a kernel does not do: call eval": nn.BatchNorm1d(5),
 }
 
@@ -163,3 +163,18 @@ def test_rank_0() -> None:
     compiled = mi.compile(lambda x: (x + x.sum()).mean() * x, **OPTIONS)
     x = torch.randn(3, 5)
     assert torch.allclose(compiled(x), (x + x.sum()).mean() * x, atol=1e-4)
+
+
+WITHOUT_SIGN = {
+    "difference": lambda x: x + (torch.arange(7, dtype=torch.uint8) - 3),
+    "cast": lambda x: x + torch.arange(-3, 4).to(torch.uint8),
+    "mask": lambda x: torch.where((torch.arange(7, dtype=torch.uint8) - 3) > 0, x, 0),
+    "negated": lambda x: x + (-torch.arange(7, dtype=torch.uint8)),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_SIGN)
+def test_integers_without_a_sign(name: str) -> None:
+    """torch wraps them around below 0, where a kernel would go on."""
+    with pytest.raises(mi.UnsupportedOperation, match=r"may wrap around in torch\.uint8"):
+        imported(WITHOUT_SIGN[name], torch.ones(2, 7))
