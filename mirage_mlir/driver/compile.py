@@ -4,6 +4,7 @@ import gc
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -168,9 +169,11 @@ def _compiled(
         # MLIR verifies what it is given here: doing so before would take as long as all passes.
         with seconds.phase("PTX"):
             ptx = to_ptx(kernels, chip)
+    launches = launches_of(kernels)
     with seconds.phase("ptxas"):
-        cubin = _assemble(function, ptx, chip)
-        ptx, cubin = assembled_for_more_blocks(kernels, ptx, cubin, launches_of(kernels), chip)
+        ptx, cubin = assembled_for_more_blocks(
+            kernels, ptx, launches, chip, partial(_assemble, function, chip)
+        )
     return CompiledFunction(
         name=name,
         inputs=inputs_of(function, kernels),
@@ -178,7 +181,7 @@ def _compiled(
         code=TargetCode(
             target=chip,
             cubin=cubin.data,
-            launches=launches_of(kernels),
+            launches=launches,
             scratch_bytes=scratch_bytes_of(kernels),
             ugraph=text_of(alone(function)),
             resources={
@@ -233,7 +236,7 @@ def _collector_paused() -> Generator[None]:
             gc.enable()
 
 
-def _assemble(function: func.FuncOp, ptx: str, chip: str) -> Cubin:
+def _assemble(function: func.FuncOp, chip: str, ptx: str) -> Cubin:
     try:
         return assemble(ptx, chip)
     except PtxasError as error:

@@ -6,13 +6,13 @@ other's loads: a step of a gated delta rule took 28.0 us on an H200 with 80 regi
 512 threads, one block on a multiprocessor, and 20.2 with two.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr, i32
 
 from mirage_mlir.bridge.nvptx import to_ptx
-from mirage_mlir.bridge.ptxas import Cubin, assemble
+from mirage_mlir.bridge.ptxas import Cubin
 from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.registers import FEW_FOR_A_THREAD, MOST_TO_SAVE, blocks_side_by_side
 from mirage_mlir.runtime.artifact import Launch
@@ -23,9 +23,18 @@ MATMULS = ("nvvm.mma", "nvvm.wgmma")
 
 
 def assembled_for_more_blocks(
-    kernels: gpu.ModuleOp, ptx: str, cubin: Cubin, launches: Collection[Launch], chip: str
+    kernels: gpu.ModuleOp,
+    ptx: str,
+    launches: Collection[Launch],
+    chip: str,
+    assemble: Callable[[str], Cubin],
 ) -> tuple[str, Cubin]:
-    """PTX and machine code where more blocks of some kernels fit, if nothing spills for that."""
+    """
+    PTX and its machine code: where more blocks of some kernels fit, if nothing spills for that.
+
+    `ptx` is that of `kernels`; `assemble` makes machine code, and says what is wrong with PTX.
+    """
+    cubin = assemble(ptx)
     wanted = _crowded(kernels, cubin, launches, chip)
     while wanted:
         other = kernels.clone()
@@ -33,7 +42,7 @@ def assembled_for_more_blocks(
             if isinstance(op, llvm.FuncOp) and (blocks := wanted.get(op.sym_name.data)):
                 op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
         text = to_ptx(other, chip)
-        made = assemble(text, chip)
+        made = assemble(text)
         spilled = {each.name for each in made.kernels if each.spill_bytes} & wanted.keys()
         if not spilled:
             return text, made

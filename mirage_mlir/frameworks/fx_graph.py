@@ -167,9 +167,21 @@ class FxImporter:
             return True
         if self._bound(node) > counts_to(ElementType.F32):
             raise unsupported(node, f"integers beyond {counts_to(ElementType.F32)}, which f32 has")
-        if self._bound(node) > torch.iinfo(_example(node).dtype).max or _may_fall_below(node):
+        if self._bound(node) > torch.iinfo(_example(node).dtype).max or self._may_fall_below(node):
             raise unsupported(node, f"integers that may wrap around in {_example(node).dtype}")
         return self._bound(node) <= counts_to(kind)
+
+    def _may_fall_below(self, node: Any) -> bool:
+        """Whether a tensor of integers without a sign may be made of numbers below 0."""
+        if _is_signed(node):
+            return False
+        operands = [each for each in _flat(node.args) if isinstance(each, torch.fx.Node)]
+        integers = [
+            each for each in operands if self.own_type(each) is None and not self.is_mask(each)
+        ]
+        below = any(is_number(each) and each < 0 for each in _flat(node.args))
+        falls = name_of(node).partition(".")[0] in ("sub", "rsub", "neg")
+        return falls or below or any(map(_is_signed, integers))
 
     def _make(self, node: Any, kind: ElementType) -> Tensor:
         if (given := self._inputs.get(node)) is not None:
@@ -224,21 +236,9 @@ def _has_parts(node: Any) -> bool:
     return isinstance(node.meta["val"], tuple | list)
 
 
-def _may_fall_below(node: Any) -> bool:
-    """Whether a tensor of integers without a sign may be made of numbers below 0."""
-    if torch.iinfo(_example(node).dtype).min < 0:
-        return False
-    operands = [each for each in _flat(node.args) if isinstance(each, torch.fx.Node)]
-    signed = any(
-        torch.iinfo(_example(each).dtype).min < 0 for each in operands if _is_integer(each)
-    )
-    below = any(is_number(each) and each < 0 for each in _flat(node.args))
-    return signed or below or name_of(node).partition(".")[0] in ("sub", "rsub", "neg")
-
-
-def _is_integer(node: Any) -> bool:
-    dtype = _example(node).dtype
-    return not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
+def _is_signed(node: Any) -> bool:
+    """Whether a tensor of integers has a type with numbers below 0."""
+    return torch.iinfo(_example(node).dtype).min < 0
 
 
 def _example(node: Any) -> Any:

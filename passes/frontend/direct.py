@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import FloatType
+from mirage_mlir.dialects.graph_rules import MAX_GRID_AXES
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import TensorView
@@ -28,8 +29,6 @@ ALIGNED = 8
 
 LONGEST_STRIDED = 8192
 """Indices along a dimension of which a tile holds all, for every element type and target."""
-
-GRID_DIMS = 3
 
 
 def seconds(target: Target, values: Sequence[SSAValue]) -> float:
@@ -188,7 +187,7 @@ def groups_of(op: kernel.ConcatOp) -> tuple[Shape, Shape] | None:
         return None
     ahead = _groups(shape, range(dim), known) or (1,)
     behind = _groups(shape, range(dim + 1, len(shape)), known)
-    return (ahead, behind) if len(ahead) + len(behind) <= GRID_DIMS else None
+    return (ahead, behind) if len(ahead) + len(behind) <= MAX_GRID_AXES else None
 
 
 def _groups(shape: Shape, dims: Sequence[int], views: Sequence[TensorView]) -> Shape:
