@@ -91,14 +91,18 @@ def _clusters(program: Program, shared: Sequence[str]) -> Iterator[Configuration
     """
     Those in which a cluster holds rows that are too long for a block, and reads them once.
 
-    All other axes that outputs have are on the grid.
+    All other axes that outputs have are on the grid. An output may lack the axis: each block of a
+    cluster has whole sums, and all store the same.
     """
     if program.open_sums or any(node.kind is Kind.MATMUL for node in program.nodes):
         return
     summed = {axis for node in program.nodes for axis in node.reduced}
-    for axis in shared:
+    stored = {axis for output in program.outputs for axis in output.axes}
+    for axis in program.sizes:
+        rows = sum(axis in tensor.axes for tensor in program.inputs)
         grid = tuple(other for other in shared if other != axis)
-        if axis in summed and program.sizes[axis] > LONGEST_ROW and 0 < len(grid) < MAX_GRID_AXES:
+        long = rows * program.sizes[axis] > LONGEST_ROW and 0 < len(grid) < MAX_GRID_AXES
+        if long and axis in summed & stored:
             yield Configuration(grid, cluster=(axis,))
 
 

@@ -267,7 +267,7 @@ class Algebra:
 
     def may_sum_product(self, a: Poly, b: Poly, axis: str) -> bool:
         """Whether a sum over a product may be part of a root."""
-        written = self.as_written and (frozenset((a, b)), axis) in self.written_sums
+        written = (frozenset((a, b)), axis) in self.written_sums
         return written or self.prospects.may_multiply(a, b)
 
     def sum_of(self, forms: Collection[Poly], axis: str, bits: int) -> Poly | None:
@@ -276,7 +276,7 @@ class Algebra:
         for other in others:
             first = self.forms.mul(first, other)
         total = None if first is None else self.forms.bind(first, axis, bits)
-        if total is None and bits == FULL and self.as_written:
+        if total is None and bits == FULL:
             total = self.written_sums.get((frozenset(forms), axis))
         return None if first is None and total is None else self.wanted(total)
 
@@ -308,7 +308,7 @@ class Algebra:
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
                 if result is not None:
                     results.append((kind, result))
-            written = self.written.get((a, b), ()) if self.as_written else ()
+            written = self.written.get((a, b), ())
             results += [one for one in written if one not in results and self.wanted(one[1])]
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
