@@ -9,10 +9,10 @@ of names of axes.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import isfinite, prod
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
@@ -27,10 +27,10 @@ from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
-from mirage_mlir.passes.frontend.strided_views import strides_of
+from mirage_mlir.passes.frontend.strided_views import strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
-from mirage_mlir.search.program.program import Function, Kind, Program
+from mirage_mlir.search.program.program import Function, Kind, Memory, Program
 from mirage_mlir.search.program.tensor_slices import ArgumentView, AxisSlice
 
 PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
@@ -109,6 +109,8 @@ class _Reader:
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
     arguments: list[SSAValue] = field(default_factory=list[SSAValue])
     values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    roots: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """The tensors that arguments are views of, numbered."""
     makers: list[Operation] = field(default_factory=list[Operation])
     """The operator that each step of the builder is part of."""
 
@@ -153,15 +155,21 @@ class _Reader:
     def _argument(self, value: SSAValue) -> int:
         self.arguments.append(value)
         tensor = kernel.tensor_type(value)
+        view = view_of(value)
+        root = value if view is None else view.root
+        number = self.roots.setdefault(root, len(self.roots))
         return self.builder.input(
             tensor.get_shape(),
             element_name(tensor.element_type),
             strides=strides_of(value),
             constant=_never_changes(value),
             indices=samples_of(value) if is_formula(value) else None,
+            memory=Memory(number, _bytes_of(root)),
         )
 
     def _operator(self, op: Operation) -> int:
+        if not _narrows(op):
+            self.builder.read_wide |= {self.values[o] for o in _read_by(op) if _is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)
         self.builder.narrow(number, element_name(kernel.tensor_type(op.results[0]).element_type))
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
@@ -193,6 +201,23 @@ class _Reader:
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
+
+
+def _bytes_of(value: SSAValue) -> int:
+    tensor = kernel.tensor_type(value)
+    return prod(tensor.get_shape()) * FORMATS[tensor.element_type.name].bytes
+
+
+def _narrows(op: Operation) -> bool:
+    """Whether an operator only rounds its operand."""
+    return isinstance(op, kernel.CastOp) and not _is_wide(op.result)
+
+
+def _is_wide(value: SSAValue) -> bool:
+    """Whether a value is in f32, and was not rounded just before."""
+    if kernel.tensor_type(value).element_type != f32:
+        return False
+    return not isinstance(value.owner, kernel.CastOp) or _is_wide(value.owner.input)
 
 
 def _is_exact(value: SSAValue) -> bool:
@@ -362,7 +387,10 @@ def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> P
 def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:
     for result in results:
         element = element_name(kernel.tensor_type(result).element_type)
-        reader.builder.output(reader.value(result), element)
+        number = reader.value(result)
+        if _is_wide(result):
+            reader.builder.read_wide.add(number)
+        reader.builder.output(number, element)
     try:
         resolved = resolve_views(reader.builder)
     except ViewError as error:

@@ -6,7 +6,7 @@ from math import prod
 from mirage_mlir.search.cost_model.fitted import EARLY_START, IDLE_LATENCY, PIPELINE_LAUNCH
 from mirage_mlir.search.cost_model.instantiate import SHARES
 from mirage_mlir.search.cost_model.tiling import item_bytes
-from mirage_mlir.search.program.program import Axes, Program
+from mirage_mlir.search.program.program import Axes, Kind, Memory, Program
 from mirage_mlir.targets.target import Target
 
 
@@ -33,13 +33,8 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     axes that all outputs have, and besides them blocks share a loop. So a matmul whose result
     another one sums over reads all of its matrix in every block.
     """
-    whole = {
-        tensor.argument: _bytes(program, tensor.axes, tensor.element_type)
-        for tensor in program.inputs
-        if tensor.indices is None
-    }
     written = sum(_bytes(program, output.axes, output.element_type) for output in program.outputs)
-    together = sum(whole.values()) + written
+    together = read_bytes(program) + written
     shares = max((count for count in SHARES if count <= target.split_max), default=1)
     own = sum(
         _bytes(program, tuple(_walked(program, tensor.node)), tensor.element_type)
@@ -49,6 +44,20 @@ def least_in_one_kernel(program: Program, target: Target) -> float:
     # What is on its way when the first answer comes fits into shared memory.
     alone = own / shares - target.shared_memory_per_sm
     return least_start(target) + least_reading(target, together, alone)
+
+
+def read_bytes(program: Program) -> float:
+    """The bytes of all inputs, each counted once; parts of one tensor are at most all of it."""
+    whole = {
+        tensor.argument: (tensor.memory, _bytes(program, tensor.axes, tensor.element_type))
+        for tensor in program.inputs
+        if tensor.indices is None
+    }
+    parts: dict[Memory, float] = {}
+    for memory, size in whole.values():
+        if memory is not None:
+            parts[memory] = min(parts.get(memory, 0.0) + size, memory.bytes)
+    return sum(size for memory, size in whole.values() if memory is None) + sum(parts.values())
 
 
 def _walked(program: Program, node: int) -> Sequence[str]:
@@ -87,22 +96,24 @@ def _bytes(program: Program, axes: Axes, element_type: str) -> float:
 
 def least_seconds(program: Program, target: Target) -> float:
     """A lower bound on the modelled time of any kernels that compute a program."""
-    moved: dict[int, float] = {}
-    for tensor in program.inputs:
-        if tensor.indices is not None:
-            continue
-        elements = 1.0
-        for axis in tensor.axes:
-            elements *= 1 if axis is None else program.sizes[axis]
-        moved[tensor.argument] = elements * item_bytes(tensor.element_type)
     stored = 0.0
     for output in program.outputs:
         elements = 2.0 ** len(output.partial)
         for axis in output.axes:
             elements *= 1 if axis is None else program.sizes[axis]
         stored += elements * item_bytes(output.element_type)
-    bytes_moved = sum(moved.values()) + stored
+    bytes_moved = read_bytes(program) + stored
     return least_start(target) + least_reading(target, bytes_moved)
+
+
+def least_seconds_of_work(program: Program, target: Target) -> float:
+    """A lower bound like `least_seconds` that knows of matmuls, too."""
+    operations = 0.0
+    for node in program.nodes:
+        if node.kind is Kind.MATMUL:
+            operations += 2.0 * prod(program.sizes[axis] for axis in {*node.present, *node.reduced})
+    rate = max(target.mma_throughput, target.wgmma_throughput)
+    return max(least_seconds(program, target), operations / rate)
 
 
 def least_seconds_of_any(target: Target) -> float:

@@ -37,7 +37,7 @@ from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import DEPTH
-from mirage_mlir.search.program.program import Axes, Input, Kind, Output
+from mirage_mlir.search.program.program import Axes, Input, Kind, Memory, Output
 from mirage_mlir.search.saturation.extract import Derivation
 from mirage_mlir.search.saturation.hypergraph import Edge, Stage
 
@@ -90,12 +90,17 @@ class WorkCount:
         """Bytes of an iteration that a block reads along lines that no other block reads."""
         self.apart = zero
         """Bytes of the whole kernel that blocks far from each other read again, in its loop."""
+        self._parts: dict[Memory, Array] = {}
+        """Bytes of parts of tensors that are read for the first time."""
         self.reads = ElementReads(self.resources)
 
     def count(self) -> None:
         """Add up the work of all values."""
         for value, edge in self.resources.edges.items():
             self._add(value, edge)
+        for memory, read in self._parts.items():
+            # What one part brings to L2 another finds there.
+            self.dram = self.dram + np.minimum(read, memory.bytes)
         for value in self.resources.shifted:
             # The maximum, and its subtraction.
             work = self._work(value)
@@ -172,14 +177,11 @@ class WorkCount:
         tile, iterations = tiling.volume(value) * item, tiling.iterations(value)
         run, vector, _ = contiguous(tiling, tensor)
         waste = self._stretching(value) * tiling.once(
-            ("waste", tensor.node), lambda: _waste(run) * self._later(tensor, run)
+            ("waste", tensor.node), lambda: self._wasted(tensor, run) * self._later(tensor, run)
         )
         traffic = tile * iterations * tiling.mesh.blocks
         whole = tiling.whole(tensor.axes) * item
-        missed: Array | float = 0.0
-        if whole > KEPT_IN_L2 * target.l2_bytes:
-            missed = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
-        self.dram = self.dram + (whole + missed * np.maximum(traffic - whole, 0.0)) * waste
+        self._add_dram(tensor, whole, traffic, waste)
         if not self.resources.in_shared(value):
             # The blocks of a multiprocessor find a small tensor in L1 after the first.
             traffic = np.minimum(traffic, whole * target.sm_count)
@@ -208,6 +210,29 @@ class WorkCount:
             self.asked_at_once = self.asked_at_once + tile
         if not self.resources.in_shared(value):
             self._add_reading_again(value, tile / vector)
+
+    def _add_dram(self, tensor: Input, whole: float, traffic: Array, waste: Array) -> None:
+        """Adds what device memory hands out of `traffic` bytes, of which `whole` are different."""
+        missed: Array | float = 0.0
+        if whole > KEPT_IN_L2 * self.tiling.target.l2_bytes:
+            missed = np.where(self.resources.pipelined, PIPELINE_READ_AGAIN, READ_AGAIN)
+        again = missed * np.maximum(traffic - whole, 0.0)
+        if tensor.memory is None:
+            self.dram = self.dram + (whole + again) * waste
+        else:
+            self.dram = self.dram + again * waste
+            before = self._parts.get(tensor.memory, self.tiling.zero)
+            self._parts[tensor.memory] = before + whole * waste
+
+    def _wasted(self, tensor: Input, run: Array) -> Array:
+        """The factor by which more bytes are moved: sectors around what is read."""
+        (axis, stride), *_ = *tensor.by_stride(), ("", 1)
+        if stride == 1:
+            return _waste(run)
+        # Neighbours that are apart may still be in one sector.
+        extent = self.tiling.extent([axis])
+        spread = np.minimum(stride * extent * item_bytes(tensor.element_type), extent * SECTOR)
+        return np.minimum(_waste(run), _waste(spread) * spread / (extent * run))
 
     def _stretching(self, value: int) -> Array | float:
         """

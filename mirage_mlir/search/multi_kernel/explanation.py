@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
+from mirage_mlir.search.cost_model.bounds import read_bytes
 from mirage_mlir.search.cost_model.tiling import item_bytes
 from mirage_mlir.search.multi_kernel.kernel_plan import PlanKernel
 from mirage_mlir.search.program.program import Axes, Kind, Program
@@ -190,14 +191,10 @@ def floor_bytes(program: Program, counts: Mapping[str, int]) -> int:
     The bytes of a program's inputs and outputs, each counted once; `counts` are blocks along each
     axis.
     """
-    tensors = {tensor.argument: tensor for tensor in program.inputs if tensor.indices is None}
-
-    def size(axes: Axes, element_type: str) -> int:
-        return prod(program.shape(axes)) * item_bytes(element_type)
-
-    read = sum(size(tensor.axes, tensor.element_type) for tensor in tensors.values())
-    return read + sum(
-        size(output.axes, output.element_type) * prod(counts[axis] for axis in output.partial)
+    return int(read_bytes(program)) + sum(
+        prod(program.shape(output.axes))
+        * item_bytes(output.element_type)
+        * prod(counts[axis] for axis in output.partial)
         for output in program.outputs
     )
 

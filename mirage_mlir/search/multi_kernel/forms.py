@@ -175,7 +175,9 @@ class _Writer:
         """Notes which nodes the searched program narrows."""
         form, narrowing = self.graph.values[value].form, self.algebra.narrowing
         number, kept = self._numbers[value], narrowing.element_type
-        if narrowing.has(form):
+        if (own := narrowing.rounded.get(form)) is not None:
+            self.nodes[number] = replace(self.nodes[number], element_type=own, rounded=True)
+        elif narrowing.has(form):
             self.nodes[number] = replace(self.nodes[number], element_type=kept)
         elif narrowing.admits(form):
             self.nodes[number] = replace(self.nodes[number], floor=kept)

@@ -1,7 +1,7 @@
 """Plans of one or more kernels, and how plans of two parts of a program are joined."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
@@ -116,6 +116,36 @@ def joined(cut: ProgramCut, first: KernelPlan, second: KernelPlan) -> KernelPlan
         for part, plan, shift in (plans[source.kernel or 0],)
     )
     return KernelPlan(tuple(kernels), results)
+
+
+def with_plan_for(plan: KernelPlan, place: int, other: KernelPlan) -> KernelPlan:
+    """`plan` with `other`, a plan of the same program, in the place of one of its kernels."""
+    own = plan.kernels[place]
+    more = len(other.kernels) - 1
+
+    def moved(source: Source) -> Source:
+        """What a source of `plan` is now."""
+        if source.kernel is None or source.kernel < place:
+            return source
+        if source.kernel > place:
+            return Source(source.number, source.kernel + more)
+        return inner(other.results[source.number])
+
+    def inner(source: Source) -> Source:
+        """What a source of `other` is now."""
+        if source.kernel is None:
+            return own.arguments[source.number]
+        return Source(source.number, source.kernel + place)
+
+    def reading(kernel: PlanKernel, new: Callable[[Source], Source]) -> PlanKernel:
+        return replace(kernel, arguments=tuple(map(new, kernel.arguments)))
+
+    kernels = (
+        *plan.kernels[:place],
+        *(reading(kernel, inner) for kernel in other.kernels),
+        *(reading(kernel, moved) for kernel in plan.kernels[place + 1 :]),
+    )
+    return KernelPlan(kernels, tuple(map(moved, plan.results)))
 
 
 @dataclass

@@ -9,7 +9,7 @@ searched once each, on coarse tile sizes; the kernels of the best plans again on
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mirage_mlir.progress import Progress
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
@@ -17,6 +17,7 @@ from mirage_mlir.search.cost_model.bounds import (
     least_in_one_kernel,
     least_seconds,
     least_seconds_of_any,
+    least_seconds_of_work,
 )
 from mirage_mlir.search.multi_kernel.joint_launches import joint_seconds
 from mirage_mlir.search.multi_kernel.kernel_plan import (
@@ -26,6 +27,7 @@ from mirage_mlir.search.multi_kernel.kernel_plan import (
     in_one_kernel,
     joined,
     of_few_tilings,
+    with_plan_for,
 )
 from mirage_mlir.search.multi_kernel.kernel_searches import ALLOWANCE, KernelSearches
 from mirage_mlir.search.multi_kernel.split import Split, splits
@@ -47,6 +49,15 @@ CUT_AGAIN = 4
 PARTS_TRIED = 8
 """First kernels of a split that are tried with what follows: of each structure the fastest for each
 number of blocks over which the sum is left open."""
+
+
+FAR, FAR_SECONDS = 2.0, 5e-6
+"""A kernel of several that takes so many times as long as its bytes and matmuls do, and so many
+seconds more, is planned by itself. A matmul took 34 us of 61 in the model beside a sum of the rows
+that it reads, which makes its tiles narrow; the two take 14 apart."""
+
+KEPT_AGAIN = 2
+"""Plans of it that are kept: one may need too many registers."""
 
 
 @dataclass
@@ -234,6 +245,23 @@ class Planner(KernelSearches):
             self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 
+    def cut_again(self, plan: KernelPlan | None) -> Iterator[KernelPlan]:
+        """
+        The plan with two kernels for one that takes long for what it does.
+
+        Few of the cuts of parts are looked at, and what is left of the effort may not be enough.
+        """
+        if plan is None or len(plan.kernels) == 1:
+            return
+        for place, kernel in enumerate(plan.kernels):
+            own, program = kernel.graph.seconds, kernel.program
+            least = least_seconds_of_work(program, self.target)
+            far = own > FAR * least and own - least > FAR_SECONDS and not program.open_sums
+            if far and len(plan.kernels) < self.limits.max_kernels:
+                limits = replace(self.limits, max_kernels=2, bound=own)
+                others = search_kernels(program, self.target, limits, self.report)
+                yield from (with_plan_for(plan, place, each) for each in others[:KEPT_AGAIN])
+
 
 def effort(way: ProgramCut | Split) -> int:
     """
@@ -288,6 +316,7 @@ def search_kernels(
     tilings = of_few_tilings(best.values())
     for plan in spread(tilings, KEPT, str, lambda plan: plan.seconds, KernelPlan.looped_tiling):
         found += planner.refined(plan)
+    found += planner.cut_again(min(found, key=lambda plan: plan.seconds, default=None))
     times = {id(plan): joint_seconds(plan, target) for plan in found}
     found.sort(key=lambda plan: times[id(plan)])
     return spread(

@@ -9,12 +9,23 @@ so that a program over many leading dimensions is searched as one over few.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 
+from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.distribute import Distribution
 from mirage_mlir.search.program.duplicates import without_duplicates
 from mirage_mlir.search.program.placement import Placement, ViewError
-from mirage_mlir.search.program.program import Axes, Input, Kind, Node, Output, Program, axis_names
+from mirage_mlir.search.program.program import (
+    Axes,
+    Input,
+    Kind,
+    Memory,
+    Node,
+    Output,
+    Program,
+    axis_names,
+)
 from mirage_mlir.search.program.roles import Operation, Roles, RolesError
 from mirage_mlir.search.program.shared_sums import with_shared_sums
 from mirage_mlir.search.program.tensor_slices import ArgumentView
@@ -107,7 +118,7 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
             parts.append(ResultPart(len(outputs), part.size))
             outputs.append(Output(part.operation, names.of(part.axes), wanted))
         joined.append(JoinedResult(tuple(parts), result.inner))
-    merger = Merger(nodes, inputs, outputs, names.sizes)
+    merger = Merger(nodes, _parts_noted(inputs, names.sizes), outputs, names.sizes)
     merger.run()
     merged = merger.program(_matrix_type(builder.matrix_types))
     program = without_duplicates(with_shared_sums(merged))
@@ -152,6 +163,7 @@ def _nodes(builder: ProgramBuilder, operations: Sequence[Operation], names: _Nam
             axes = tuple(axis if axis in real else None for axis in axes)
         reduced = tuple(axis for axis in names.of(operation.reduced) if axis is not None)
         element = builder.element_types.get(operation.step, "f32")
+        rounded = element != "f32" and operation.step not in builder.read_wide
         nodes.append(
             Node(
                 operation.kind,
@@ -162,6 +174,7 @@ def _nodes(builder: ProgramBuilder, operations: Sequence[Operation], names: _Nam
                 step.value,
                 reduced,
                 "f32" if operation.partial else element,
+                rounded=rounded and not operation.partial,
             )
         )
     return nodes
@@ -185,9 +198,30 @@ def _inputs(
                 read.strides,
                 tensor.constant,
                 tensor.indices,
+                tensor.memory,
             )
         )
     return inputs
+
+
+def _parts_noted(inputs: Sequence[Input], sizes: Mapping[str, int]) -> list[Input]:
+    """The inputs, without the memory of those that are all of a tensor, and the only ones."""
+    arguments: dict[Memory, set[int]] = {}
+    for tensor in inputs:
+        if tensor.memory is not None:
+            arguments.setdefault(tensor.memory, set()).add(tensor.argument)
+    numbers: dict[Memory, int] = {}
+    found: list[Input] = []
+    for tensor in inputs:
+        memory = tensor.memory
+        if memory is not None:
+            elements = prod(1 if axis is None else sizes[axis] for axis in tensor.axes)
+            part = elements * FORMATS[tensor.element_type].bytes < memory.bytes
+            shared = len(arguments[memory]) > 1
+            number = numbers.setdefault(memory, len(numbers))
+            memory = replace(memory, number=number) if part or shared else None
+        found.append(replace(tensor, memory=memory))
+    return found
 
 
 def _matrix_type(types: Sequence[str]) -> str:

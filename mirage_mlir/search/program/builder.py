@@ -12,7 +12,7 @@ from math import prod
 
 from mirage_mlir.field.rational import simplest_rational
 from mirage_mlir.search.program.index_masks import IndexSamples
-from mirage_mlir.search.program.program import NARROW, Function, Kind, narrower
+from mirage_mlir.search.program.program import NARROW, Function, Kind, Memory, narrower
 
 
 class Layout(StrEnum):
@@ -55,6 +55,7 @@ class InputTensor:
     strides: tuple[int, ...]
     constant: bool
     indices: IndexSamples | None = None
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class ProgramBuilder:
         """The operand types of the matmuls that were recorded."""
         self.element_types: dict[int, str] = {}
         """What the program narrows steps to; those that stay f32 are left out."""
+        self.read_wide: set[int] = set()
+        """The steps that something reads in f32, narrowed elsewhere or not."""
 
     def _record(self, step: Step) -> int:
         self.steps.append(step)
@@ -108,12 +111,15 @@ class ProgramBuilder:
         strides: Sequence[int] | None = None,
         constant: bool = False,
         indices: IndexSamples | None = None,
+        memory: Memory | None = None,
     ) -> int:
-        """The next argument."""
+        """The next argument; `memory` is what it is a part of."""
         argument = len(self.inputs)
         step = self._record(Step(Kind.INPUT, tuple(shape), name=f"x{argument}"))
         strides = row_major(shape) if strides is None else tuple(strides)
-        self.inputs.append(InputTensor(step, argument, element_type, strides, constant, indices))
+        self.inputs.append(
+            InputTensor(step, argument, element_type, strides, constant, indices, memory)
+        )
         return step
 
     def constant(self, value: Fraction | float, shape: Sequence[int] = ()) -> int:

@@ -20,7 +20,7 @@ def without_duplicates(program: Program) -> Program:
         node = replace(node, operands=tuple(new[operand] for operand in node.operands))
         # A number is one, whatever dimensions of size 1 it is written with.
         axes = () if node.kind is Kind.CONSTANT else node.axes
-        key = replace(node, axes=axes, element_type="f32", floor="f32")
+        key = replace(node, axes=axes, element_type="f32", floor="f32", rounded=False)
         if node.kind is Kind.INPUT or key not in numbers:
             numbers[key] = len(nodes)
             nodes.append(node)
@@ -38,4 +38,5 @@ def _narrowed(node: Node, other: Node) -> Node:
         node,
         element_type=narrower(node.element_type, other.element_type),
         floor=narrower(node.floor, other.floor),
+        rounded=node.rounded and other.rounded and node.element_type == other.element_type,
     )

@@ -101,6 +101,7 @@ class Narrowing:
         element_type: of operands of tensor cores.
         narrowed: the values that the program narrows to it.
         floors: values that are never below one that the program narrows.
+        rounded: values that the program reads as it has rounded them, with the element types.
         shifted: the exps that a maximum keeps in range.
         sizes: elements along each axis.
     """
@@ -109,6 +110,7 @@ class Narrowing:
     element_type: str
     narrowed: frozenset[Poly]
     floors: frozenset[Poly] = frozenset()
+    rounded: Mapping[Poly, str] = field(default_factory=dict[Poly, str])
     shifted: Sequence[ShiftedExps] = ()
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     _known: dict[Poly, bool] = field(default_factory=dict[Poly, bool])

@@ -90,11 +90,22 @@ class Node:
     """What the program itself narrows the result to; f32 where it does not (see `narrowing`)."""
     floor: str = "f32"
     """What it narrows some value to that is never larger than this one."""
+    rounded: bool = False
+    """Whether all that reads the result reads it as `element_type` has it."""
 
     @property
     def present(self) -> tuple[str, ...]:
         """The axes of the result, in order."""
         return tuple(axis for axis in self.axes if axis is not None)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A tensor of which several inputs, or one, are parts."""
+
+    number: int
+    """Tells tensors of a program apart."""
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,8 @@ class Input:
     """Never changes between calls."""
     indices: IndexSamples | None = None
     """Some elements, where each follows from its indices and is computed where it is needed."""
+    memory: Memory | None = None
+    """What it is a part of, where it is not all of a tensor, or others are parts of it as well."""
 
     def by_stride(self) -> list[tuple[str, int]]:
         """The axes with their strides, neighbouring elements first."""

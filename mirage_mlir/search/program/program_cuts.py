@@ -114,7 +114,10 @@ class Copier:
     def narrow(self, number: int, like: Node) -> None:
         """Note that a node has the value of one of the program, which may narrow it."""
         self.nodes[number] = replace(
-            self.nodes[number], element_type=like.element_type, floor=like.floor
+            self.nodes[number],
+            element_type=like.element_type,
+            floor=like.floor,
+            rounded=like.rounded,
         )
 
     def copy(self, old: int) -> int:
@@ -213,11 +216,16 @@ class Uses:
                 yield user
 
     def element_type(self, node: int) -> str:
-        """In what a value is stored: f32, or where only tensor cores read it what they take."""
+        """
+        In what a value is stored.
+
+        f32, or where only tensor cores read it what they take; or what the program has it in.
+        """
         kinds = {self.program.nodes[user].kind for user in self.readers(node)}
-        wanted = self.program.operand_type
-        narrowed = may_keep(self.program.nodes[node].element_type, wanted)
-        return wanted if kinds == {Kind.MATMUL} and narrowed else "f32"
+        wanted, own = self.program.operand_type, self.program.nodes[node]
+        if own.rounded and (Kind.MATMUL not in kinds or own.element_type == wanted):
+            return own.element_type
+        return wanted if kinds == {Kind.MATMUL} and may_keep(own.element_type, wanted) else "f32"
 
     def stored_axes(self, node: int) -> Axes:
         """In which order the axes of a value are stored: as what reads it sees them."""

@@ -1,6 +1,6 @@
 """Programs read as normal forms: the value of every node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from mirage_mlir.expr.heads import FULL, GRID, Maximum, Poly
@@ -209,9 +209,18 @@ def narrowing_of(program: Program, reading: Reading) -> Narrowing:
         frozenset(
             value for value, node in zip(values, program.nodes, strict=True) if node.floor == wanted
         ),
+        _rounded(program, values),
         tuple(_shifted_exps(reading)),
         program.sizes,
     )
+
+
+def _rounded(program: Program, values: Sequence[Poly]) -> dict[Poly, str]:
+    """The values that all nodes that have them round, and all to the same element type."""
+    types: dict[Poly, set[str]] = {}
+    for value, node in zip(values, program.nodes, strict=True):
+        types.setdefault(value, set()).add(node.element_type if node.rounded else "")
+    return {value: kept for value, (kept, *others) in types.items() if kept and not others}
 
 
 def _shifted_exps(reading: Reading) -> Iterator[ShiftedExps]:
