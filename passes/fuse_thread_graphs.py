@@ -1,6 +1,7 @@
 """The `fuse-thread-graphs` pass."""
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -24,6 +25,11 @@ def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     """Whether a tile of `shape` broadcasts to the shape `to`."""
     padded = (1,) * (len(to) - len(shape)) + shape
     return len(padded) == len(to) and all(a in (1, b) for a, b in zip(padded, to, strict=True))
+
+
+LARGE_TILE = 1 << 13
+"""Elements of a tile from which on it is computed behind the loop: 32 KB of shared memory, which
+the loop has for its buffers then, and the block for tiles of the next part of the grid."""
 
 
 @dataclass
@@ -54,19 +60,29 @@ def _accepts(
 def _is_as_cheap(group: ThreadGroup, op: Operation) -> bool:
     """
     Whether what is computed before the loop may as well be behind it, where it needs no place in
-    shared memory meanwhile: a residual and a bias, say.
+    shared memory meanwhile: a residual and a bias, say, and whatever would take much of it.
     """
     whole = threadblock.shape_of(op.results[0]) == group.shape
-    return whole and is_cheap(op) and _is_of_loads(op)
+    large = prod(group.shape) >= LARGE_TILE
+    return whole and (large or is_cheap(op)) and _is_of_loads(op, large=large)
 
 
-def _is_of_loads(op: Operation) -> bool:
-    """Whether `op` is made of what is loaded, by cheap operations alone: all can be read later."""
+def _is_of_loads(op: Operation, *, large: bool) -> bool:
+    """
+    Whether `op` is made of what is loaded elementwise: all can be read later.
+
+    Of what is not `large` by cheap operations alone, since threads compute the others while they
+    wait for the first tiles.
+    """
     made = [value.owner for value in op.operands]
     loaded = (threadblock.LoadOp, threadblock.ConstantOp)
     return all(
         isinstance(each, loaded)
-        or (isinstance(each, Operation) and is_cheap(each) and _is_of_loads(each))
+        or (
+            isinstance(each, Operation)
+            and (is_cheap(each) or (large and type(each) in RULES))
+            and _is_of_loads(each, large=large)
+        )
         for each in made
     )
 

@@ -10,14 +10,14 @@ that rounding decides whether its type has the number; it may reach
 
 for the error e of the reference itself, the largest unit roundoff u of the operators on the way to
 that output, and its longest sum K: a program that is ill-conditioned as its author wrote it is not
-the candidate's fault, and where none of its digits is right (e of 1 and more) 32 e is tolerated; a
-candidate may round another intermediate value than the program does, once; and another order of a
-sum of K terms of random sign in f32 has another error of about u32 sqrt(K). Where the program is
-finite, the candidate has to be.
+the candidate's fault; a candidate may round another intermediate value than the program does, once;
+and another order of a sum of K terms of random sign in f32 has another error of about u32 sqrt(K).
+Where the program is finite, the candidate has to be.
 
-Where few elements have large errors (near ties of large scores), e is luck. So before a candidate
-is refused, e is also the largest error of some runs of the program in which each value is rounded
-up or down at random, the nearer number being more likely (stochastic rounding; Connolly, Higham and
+Where few elements have large errors (near ties of large scores), or where a result is what did not
+cancel (the divergence of distributions that are nearly equal), e is luck. So before a candidate is
+refused, e is also the largest error of some runs of the program in which each value is rounded up
+or down at random, the nearer number being more likely (stochastic rounding; Connolly, Higham and
 Mary, Stochastic rounding and its probabilistic backward error analysis, 2021).
 """
 
@@ -54,12 +54,6 @@ NEAR = 15 / 16
 
 PROGRAM = 4.0
 """How often the error of the program itself is tolerated."""
-
-WITHOUT_DIGITS = 32.0
-"""
-The same where that error is 1 or more: all of the result is what did not cancel, as the divergence
-of distributions that are nearly equal. It was 1.4e3 there, and that of the online form 3.2e4.
-"""
 
 OTHER_RUNS = 3
 """How often the program runs with other luck, where a candidate is less accurate than it."""
@@ -249,7 +243,7 @@ class _Group:
         """The errors that candidates may have, for those of the program."""
         values = results_of(self._gate.reference)
         return [
-            [_times(error) * error + _others(value) for error in each]
+            [PROGRAM * error + _others(value) for error in each]
             for value, each in zip(values, errors, strict=True)
         ]
 
@@ -364,11 +358,6 @@ def _behind(value: SSAValue) -> list[Operation]:
             found[op] = None
             pending += op.operands
     return list(found)
-
-
-def _times(error: float) -> float:
-    """How often an error of the program is tolerated."""
-    return PROGRAM if error < 1 else WITHOUT_DIGITS
 
 
 def _others(value: SSAValue) -> float:

@@ -146,6 +146,13 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
 }
 
 
+EXACT: frozenset[FunctionName] = frozenset(["floor", "ceil", "round"])
+"""Functions whose results are not rounded."""
+
+NEIGHBOUR = 2.0**-23
+"""Relative distance to the next f32, at most."""
+
+
 COMPARISONS: dict[str, Callable[[AnyArray, AnyArray], NDArray[np.bool_]]] = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -167,7 +174,8 @@ class FloatDomain:
     infinities and NaN.
 
     With `luck`, a seed, what is no number of its element type becomes one of its two neighbours at
-    random, the nearer one more likely: another run of the same program with other luck.
+    random, the nearer one more likely: another run of the same program with other luck. Results of
+    functions and sums, which are rounded to f32, become neighbours as well.
     """
 
     def __init__(self, *, rounding: bool, luck: Sequence[int] | None = None):
@@ -230,7 +238,8 @@ class FloatDomain:
         if name == "exp":
             self._note_exponents(x)
         with np.errstate(all="ignore"):
-            return _FUNCTIONS[name](x)
+            result = _FUNCTIONS[name](x)
+        return result if name in EXACT else self._lucky(result)
 
     def power(self, x: Floats, exponent: Fraction) -> Floats:
         with np.errstate(all="ignore"):
@@ -242,7 +251,7 @@ class FloatDomain:
 
     def total(self, x: Floats, axis: int) -> Floats:
         with np.errstate(all="ignore"):
-            return np.add.reduce(x, axis=axis, keepdims=True)
+            return self._lucky(np.add.reduce(x, axis=axis, keepdims=True))
 
     def largest(self, x: Floats, axis: int) -> Floats:
         return np.maximum.reduce(x, axis=axis, keepdims=True)
@@ -260,6 +269,18 @@ class FloatDomain:
                 return nearest
             moved = x * (1 + ROUNDOFF[element_type] * self._luck.uniform(-1, 1, x.shape))
             return np.where(nearest == x, x, round_to(moved.astype(x.dtype), element_type))
+
+    def _lucky(self, x: Floats) -> Floats:
+        """
+        With luck a neighbour in f32 of the result of a function or a sum, or the result.
+
+        What it was before it was rounded is not known. Of other operators many are exact, and
+        comparisons are of what they compute.
+        """
+        if self._luck is None:
+            return x
+        with np.errstate(all="ignore"):
+            return (x * (1 + NEIGHBOUR * self._luck.uniform(-1, 1, x.shape))).astype(x.dtype)
 
     def _note_exponents(self, x: Floats) -> None:
         # exp of the maximum over nothing is zero whatever the inputs are.

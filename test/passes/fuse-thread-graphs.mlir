@@ -101,3 +101,40 @@ func.func @behind_the_loop(%x: tensor<16x64xf16>, %r: tensor<16x16xf16>, %b: ten
 // CHECK:           arith.addf
 // CHECK:           arith.addf
 // CHECK:         %z = thread.graph ins(%s, %e)
+
+// A large tile is computed behind the loop: it would take 32 KB of shared memory meanwhile. Of a
+// small one a function is computed while the first tiles come.
+func.func @gates(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %c: tensor<128x128xf16>, %d: tensor<16x64xf16>, %e: tensor<16x128xf16>) -> (tensor<128x128xf32>, tensor<16x128xf32>) {
+  %large = kernel.graph_defined ins(%a, %b, %c) grid [1] loop [2] {
+  ^bb0(%ga: tensor<128x64xf16>, %gb: tensor<64x128xf16>, %gc: tensor<128x128xf16>):
+    %x = threadblock.load %ga grid_map [_] loop_map [1] : (tensor<128x64xf16>) -> !threadblock.tile<128x32xf16>
+    %w = threadblock.load %gb grid_map [_] loop_map [0] : (tensor<64x128xf16>) -> !threadblock.tile<32x128xf16>
+    %t = threadblock.load %gc grid_map [_] loop_map [_] : (tensor<128x128xf16>) -> !threadblock.tile<128x128xf16>
+    %g = threadblock.gelu %t : (!threadblock.tile<128x128xf16>) -> !threadblock.tile<128x128xf32>
+    %m = threadblock.matmul %x, %w : (!threadblock.tile<128x32xf16>, !threadblock.tile<32x128xf16>) -> !threadblock.tile<128x128xf32>
+    %s = threadblock.accumulate %m : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf32>
+    %y = threadblock.mul %s, %g : (!threadblock.tile<128x128xf32>, !threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf32>
+    threadblock.store %y grid_map [_] : !threadblock.tile<128x128xf32>
+  } : (tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf16>) -> tensor<128x128xf32>
+  %small = kernel.graph_defined ins(%d, %b, %e) grid [1] loop [2] {
+  ^bb0(%gd: tensor<16x64xf16>, %gf: tensor<64x128xf16>, %ge: tensor<16x128xf16>):
+    %x = threadblock.load %gd grid_map [_] loop_map [1] : (tensor<16x64xf16>) -> !threadblock.tile<16x32xf16>
+    %w = threadblock.load %gf grid_map [_] loop_map [0] : (tensor<64x128xf16>) -> !threadblock.tile<32x128xf16>
+    %t = threadblock.load %ge grid_map [_] loop_map [_] : (tensor<16x128xf16>) -> !threadblock.tile<16x128xf16>
+    %g = threadblock.gelu %t : (!threadblock.tile<16x128xf16>) -> !threadblock.tile<16x128xf32>
+    %m = threadblock.matmul %x, %w : (!threadblock.tile<16x32xf16>, !threadblock.tile<32x128xf16>) -> !threadblock.tile<16x128xf32>
+    %s = threadblock.accumulate %m : (!threadblock.tile<16x128xf32>) -> !threadblock.tile<16x128xf32>
+    %y = threadblock.mul %s, %g : (!threadblock.tile<16x128xf32>, !threadblock.tile<16x128xf32>) -> !threadblock.tile<16x128xf32>
+    threadblock.store %y grid_map [_] : !threadblock.tile<16x128xf32>
+  } : (tensor<16x64xf16>, tensor<64x128xf16>, tensor<16x128xf16>) -> tensor<16x128xf32>
+  func.return %large, %small : tensor<128x128xf32>, tensor<16x128xf32>
+}
+// CHECK-LABEL: func.func @gates
+// CHECK:         threadblock.accumulate
+// CHECK-NEXT:    thread.graph
+// CHECK:           math.erf
+// CHECK:         threadblock.store
+// CHECK:         kernel.graph_defined
+// CHECK:         thread.graph
+// CHECK:           math.erf
+// CHECK:         threadblock.matmul

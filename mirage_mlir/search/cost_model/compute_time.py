@@ -58,7 +58,18 @@ class ComputeTime(CopyTime):
         # What needs results of matmuls waits for them; single warps do one after the other.
         single = self.resources.pipelined & ~self.resources.grouped & bool(self.resources.chains)
         apart = np.where(single, scalar, work.behind / (target.fp32_throughput * busy))
+        # Nor do warps that compute operands of matmuls and then multiply: other blocks do.
+        apart = np.maximum(apart, np.where(self._computes_operands(), scalar / at_once, 0.0))
         return share * np.maximum(np.maximum(matrix, shared) + apart, scalar)
+
+    def _computes_operands(self) -> Mask:
+        """Whether warps leave operands of the loop's matmuls in shared memory for each other."""
+        stored = [
+            stored > 0
+            for operand, stored in self.resources.materialised()
+            if self.tiling.in_loop(operand)
+        ]
+        return np.logical_or.reduce([self.tiling.zero > 0, *stored]) & ~self.resources.grouped
 
     def _busy(self, at_once: Array, behind: Mask | bool) -> Array:
         """

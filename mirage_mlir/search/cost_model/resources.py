@@ -12,6 +12,7 @@ from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
     registers_side_by_side,
 )
+from mirage_mlir.decisions.schedule import RESERVED_BYTES
 from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_SUMS
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
@@ -149,7 +150,8 @@ class Resources(BlockBuffers):
 
     def _most_registers(self) -> Array:
         """The register limit for ptxas where pipelined blocks share a multiprocessor; else 0."""
-        limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
+        room = self.tiling.target.shared_memory_per_sm // (self.shared + RESERVED_BYTES)
+        limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share, room)
         return np.where(self.pipelined, limit, 0.0)
 
     def _grouped(self) -> Mask:

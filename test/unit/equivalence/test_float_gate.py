@@ -231,7 +231,7 @@ def test_rows_are_measured_from_an_outlier() -> None:
     assert not any(kind.first for kind in kinds_of(softmax, exponentials=True))
 
 
-@pytest.mark.parametrize(("added", "acceptable"), [(16, True), (1000, False)])
+@pytest.mark.parametrize(("added", "acceptable"), [(2, True), (64, False)])
 def test_results_without_a_right_digit(added: int, acceptable: bool) -> None:
     """Of exp(x) - 1 - x nothing is right near 0: what is a few times as wrong is not refused."""
     small = """
@@ -249,5 +249,30 @@ def test_results_without_a_right_digit(added: int, acceptable: bool) -> None:
     %r = sub %d, %0 : 64x64 64x64 -> 64x64
     """
     found = loss("tiny", "64x64", "64x64", small, large)
-    assert found.error > 4 * loss("tiny", "64x64", "64x64", small, small).error > 4
+    assert found.error > loss("tiny", "64x64", "64x64", small, small).error > 1
     assert found.acceptable == acceptable
+
+
+def test_a_result_that_is_luck() -> None:
+    """
+    The difference of two logarithms that are nearly equal is what rounding makes of them.
+
+    The program rounds both alike, as the divergence of a distribution from itself does.
+    """
+    body = """
+    %e = exp %0 : 64x4096 -> 64x4096
+    %s = reduce_sum %e {{dims = array<i64: 1>}} : 64x4096 -> 64x1
+    %c = scale %s {{factor = {factor} : f32}} : 64x1 -> 64x1
+    %l = log %c : 64x1 -> 64x1
+    %n = constant {{value = {logarithm} : f32}} : 1x1
+    %k = sub %l, %n : 64x1 1x1 -> 64x1
+    %f = exp %1 : 64x4096 -> 64x4096
+    %t = reduce_sum %f {{dims = array<i64: 1>}} : 64x4096 -> 64x1
+    %m = log %t : 64x1 -> 64x1
+    %r = sub %k, %m : 64x1 64x1 -> 64x1
+    """
+    program = body.format(factor="1.0", logarithm="0.0")
+    other = body.format(factor="3.0e15", logarithm="35.637388671907")
+    found = loss("tiny", "64x4096 64x4096", "64x1", program, other)
+    assert found.error > 4 * loss("tiny", "64x4096 64x4096", "64x1", program, program).error
+    assert found.acceptable

@@ -79,6 +79,17 @@ def test_two_outputs_with_one_loop() -> None:
     assert Configuration(("k",), ("j",)) in found
 
 
+def test_rows_of_several_inputs_and_an_output_without_columns_are_in_clusters() -> None:
+    """A block has room for half of each of two rows; all blocks of a cluster have a row's sum."""
+    b = ProgramBuilder()
+    x, y = (b.input((8, LONGEST_ROW // 2 + 1)) for _ in range(2))
+    product = b.binary(Kind.MUL, x, y)
+    b.output(b.reduce(Kind.REDUCE_SUM, product, (1,)))
+    b.output(product)
+    found = [one for one in one_kernel_configurations(resolve(b)) if one.cluster]
+    assert found == [Configuration(("i",), cluster=("j",))]
+
+
 def test_carried_axes_that_are_summed_are_looped_over() -> None:
     """A block takes one index in each iteration."""
     b = ProgramBuilder()

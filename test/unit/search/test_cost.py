@@ -4,10 +4,10 @@ import pytest
 from search_programs import lora, ntrans, rmsnorm_linear, softmax
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph
-from mirage_mlir.search.cost_model.bounds import least_start
+from mirage_mlir.search.cost_model.bounds import least_start, read_bytes
 from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.program.builder import ProgramBuilder
-from mirage_mlir.search.program.program import Function, Kind
+from mirage_mlir.search.program.program import Function, Kind, Memory
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.engine import Limits, search
 from mirage_mlir.targets.target import A100, H100, H200, Target, target_named
@@ -40,6 +40,34 @@ def test_small_kernels_cost_their_start() -> None:
 def test_streams_run_at_the_speed_of_memory(size: int) -> None:
     least = 3 * 4 * size / H200.dram_bandwidth
     assert least < best(added(size)).seconds < 1.6 * least + 5e-6
+
+
+def test_parts_of_a_tensor_are_read_once() -> None:
+    """Every other element, and those between them: together they are all of it."""
+    size = 1 << 24
+
+    def parts(memory: Memory | None) -> ProgramBuilder:
+        b = ProgramBuilder()
+        even, odd = (b.input((size,), "f32", strides=(2,), memory=memory) for _ in range(2))
+        b.output(b.binary(Kind.ADD, even, odd), "f32")
+        return b
+
+    together, apart = parts(Memory(0, 2 * 4 * size)), parts(None)
+    assert read_bytes(resolve(together)) == read_bytes(resolve(apart)) == 2 * 4 * size
+    least = (2 + 1) * 4 * size / H200.dram_bandwidth
+    assert least < best(together).seconds < 1.6 * least + 5e-6
+    assert best(apart).seconds > best(together).seconds
+
+
+def test_overlapping_parts_of_a_tensor() -> None:
+    """Windows of a row: no more is read than the row has."""
+    b = ProgramBuilder()
+    row = Memory(0, 4 * 1000)
+    total = b.input((998,), "f32", memory=row)
+    for _ in range(2):
+        total = b.binary(Kind.ADD, total, b.input((998,), "f32", memory=row))
+    b.output(total, "f32")
+    assert read_bytes(resolve(b)) == row.bytes
 
 
 def test_more_work_takes_longer() -> None:

@@ -12,11 +12,12 @@ from sampling import sampled
 from search_programs import attention, gated_mlp, normalised, rmsnorm_linear, stable_softmax
 
 from mirage_mlir.search.cost_model.bounds import least_seconds
-from mirage_mlir.search.multi_kernel.kernels import KernelPlan, search_kernels
+from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan, in_one_kernel, with_plan_for
+from mirage_mlir.search.multi_kernel.kernels import Planner, search_kernels
 from mirage_mlir.search.program.axes import resolve
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import Function, Kind
-from mirage_mlir.search.program.program_cuts import cuts
+from mirage_mlir.search.program.program_cuts import Source, cuts
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import H200
@@ -151,6 +152,38 @@ def test_two_results() -> None:
     assert len(plan.kernels) == 2
     assert plan.results[0].kernel == 0
     assert plan.results[1].kernel == 1
+
+
+def test_a_plan_for_one_kernel_of_several() -> None:
+    """Where two kernels stand for one, later ones read what these store."""
+    program = resolve(mlp())
+    plan = next(plan for plan in found("mlp") if len(plan.kernels) > 1)
+    own = plan.kernels[0]
+    both = with_plan_for(plan, 0, KernelPlan((own, own), (Source(0, kernel=1),)))
+    assert both.kernels[:2] == (own, own)
+    assert [kernel.program for kernel in both.kernels[2:]] == [
+        kernel.program for kernel in plan.kernels[1:]
+    ]
+    for before, after in zip(plan.kernels[1:], both.kernels[2:], strict=True):
+        for old, new in zip(before.arguments, after.arguments, strict=True):
+            assert new == (old if old.kernel is None else Source(old.number, old.kernel + 1))
+    assert both.results == (Source(0, kernel=len(both.kernels) - 1),) * len(program.outputs)
+
+
+def test_a_slow_kernel_of_several_is_planned_anew() -> None:
+    """A matmul beside a sum of the rows that it reads has narrow tiles: it gets its own kernel."""
+    b = ProgramBuilder()
+    x, g = b.input((2048, 1024)), b.input((2048, 1536))
+    b.output(b.matmul(b.transpose(x, (1, 0)), g))
+    b.output(b.reduce(Kind.REDUCE_SUM, g, (0,)))
+    program = resolve(b)
+    planner = Planner(program, H200, Limits(), SearchReport())
+    together = in_one_kernel(program, planner.whole(program)[0])
+    plan = KernelPlan((*together.kernels, *together.kernels), together.results)
+    better = next(planner.cut_again(plan))
+    assert len(better.kernels) == 3
+    assert better.seconds < plan.seconds - together.seconds / 3
+    assert {source.kernel for source in better.results} == {0, 1}
 
 
 def test_rows_that_no_block_holds() -> None:
