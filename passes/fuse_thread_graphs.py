@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import dce
 
+from mirage_mlir.decisions.sinking import is_computed_behind
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.operators.elementwise import Cost
@@ -25,11 +26,6 @@ def _broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     """Whether a tile of `shape` broadcasts to the shape `to`."""
     padded = (1,) * (len(to) - len(shape)) + shape
     return len(padded) == len(to) and all(a in (1, b) for a, b in zip(padded, to, strict=True))
-
-
-LARGE_TILE = 1 << 13
-"""Elements of a tile from which on it is computed behind the loop: 32 KB of shared memory, which
-the loop has for its buffers then, and the block for tiles of the next part of the grid."""
 
 
 @dataclass
@@ -63,7 +59,7 @@ def _is_as_cheap(group: ThreadGroup, op: Operation) -> bool:
     shared memory meanwhile: a residual and a bias, say, and whatever would take much of it.
     """
     whole = threadblock.shape_of(op.results[0]) == group.shape
-    large = prod(group.shape) >= LARGE_TILE
+    large = bool(is_computed_behind(prod(group.shape)))
     return whole and (large or is_cheap(op)) and _is_of_loads(op, large=large)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirage_mlir.decisions.schedule import MAX_SIDE_BY_SIDE, Array
+from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.layouts.layout import WARP_THREADS
 
 REGISTERS, MAX_REGISTERS, REGISTERS_STEP = 65536, 255, 8
@@ -40,10 +40,6 @@ ptxas uses 151 in all."""
 
 FEWEST_BESIDE = 32
 """The same where ptxas has to find room: a chain of 64 sums assembles for 96 without spills."""
-
-FEW_BESIDE = 40
-"""The same of several matmuls where fewer blocks share a multiprocessor than there are for it: with
-32 two of 12 kernels of attention spilled 8 bytes."""
 
 SUMS_OF_WARPS = MAX_REGISTERS - BESIDE_SUMS
 """What a matmul of single warps counts for, in sums: they hold operands as well."""
@@ -147,33 +143,22 @@ def may_defer(
 
 
 def registers_side_by_side(
-    threads: ArrayLike,
-    producers: ArrayLike,
-    sums: Iterable[ArrayLike],
-    share: ArrayLike,
-    room: ArrayLike = 1,
+    threads: ArrayLike, producers: ArrayLike, sums: Iterable[ArrayLike], share: ArrayLike
 ) -> Array:
     """
-    The largest register limit with which `share` blocks fit on a multiprocessor, or as many of them
-    as it has room for otherwise; 0 where that may be too few.
+    The largest register limit with which `share` blocks fit on a multiprocessor; 0 where that may
+    be too few.
 
     Args:
         threads: that compute.
         producers: warps that copy.
         sums: registers of a thread for those of each matmul.
         share: blocks that each multiprocessor gets.
-        room: blocks for which it has shared memory.
     """
     each = list(map(np.asarray, sums))
     if not each:
         return np.zeros_like(np.asarray(share))
     present = np.asarray(threads) + np.asarray(producers) * WARP_THREADS
-    held = sum(each, start=np.asarray(0.0))
-    beside = FEWEST_BESIDE if len(each) == 1 else FEW_BESIDE
-    limit = np.zeros_like(np.asarray(share, np.float64))
-    for blocks in range(2, MAX_SIDE_BY_SIDE + 1):
-        most = most_registers(blocks * present)
-        fits = (beside + held <= most) & (blocks <= np.minimum(share, room))
-        limit = np.where(fits, most, limit)
-    most = most_registers(np.asarray(share) * present)
-    return np.where((np.asarray(share) > 1) & (FEWEST_BESIDE + held <= most), most, limit)
+    limit = most_registers(np.asarray(share) * present)
+    fits = sum(each, start=np.asarray(FEWEST_BESIDE)) <= limit
+    return np.where((np.asarray(share) > 1) & fits, limit, 0.0)

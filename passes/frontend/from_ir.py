@@ -12,7 +12,7 @@ from functools import cached_property
 from math import isfinite, prod
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
@@ -27,6 +27,7 @@ from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
+from mirage_mlir.passes.frontend.rounding import is_wide, narrows
 from mirage_mlir.passes.frontend.strided_views import strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
@@ -168,8 +169,8 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
-        if not _narrows(op):
-            self.builder.read_wide |= {self.values[o] for o in _read_by(op) if _is_wide(o)}
+        if not narrows(op):
+            self.builder.read_wide |= {self.values[o] for o in _read_by(op) if is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)
         self.builder.narrow(number, element_name(kernel.tensor_type(op.results[0]).element_type))
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
@@ -206,18 +207,6 @@ class _Reader:
 def _bytes_of(value: SSAValue) -> int:
     tensor = kernel.tensor_type(value)
     return prod(tensor.get_shape()) * FORMATS[tensor.element_type.name].bytes
-
-
-def _narrows(op: Operation) -> bool:
-    """Whether an operator only rounds its operand."""
-    return isinstance(op, kernel.CastOp) and not _is_wide(op.result)
-
-
-def _is_wide(value: SSAValue) -> bool:
-    """Whether a value is in f32, and was not rounded just before."""
-    if kernel.tensor_type(value).element_type != f32:
-        return False
-    return not isinstance(value.owner, kernel.CastOp) or _is_wide(value.owner.input)
 
 
 def _is_exact(value: SSAValue) -> bool:
@@ -388,7 +377,7 @@ def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:
     for result in results:
         element = element_name(kernel.tensor_type(result).element_type)
         number = reader.value(result)
-        if _is_wide(result):
+        if is_wide(result):
             reader.builder.read_wide.add(number)
         reader.builder.output(number, element)
     try:

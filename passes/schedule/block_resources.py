@@ -12,7 +12,7 @@ from mirage_mlir.decisions.registers import (
     producer_warps,
     registers_side_by_side,
 )
-from mirage_mlir.decisions.schedule import RESERVED_BYTES, Array
+from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.layout import RegistersAttr, layout_of
 from mirage_mlir.dialects.threadblock import Stage
@@ -131,12 +131,10 @@ def sums_of(graph: kernel.GraphDefinedOp) -> list[int]:
     return [registers_for(op) for op in ops if isinstance(op, threadblock.MatmulOp)]
 
 
-def register_limit(graph: kernel.GraphDefinedOp, stages: int, target: Target) -> int:
+def register_limit(graph: kernel.GraphDefinedOp, target: Target) -> int:
     """The most registers of a thread of a kernel with producers; 0 where ptxas may choose."""
     threads, share = graph.schedule.threads, int(producer_share(graph, target))
-    shared = stages * iteration_bytes(graph) + other_bytes(graph) + RESERVED_BYTES
-    room = target.shared_memory_per_sm // shared
-    return int(registers_side_by_side(threads, producers_of(graph), sums_of(graph), share, room))
+    return int(registers_side_by_side(threads, producers_of(graph), sums_of(graph), share))
 
 
 def deferred_words(graph: kernel.GraphDefinedOp) -> int:

@@ -110,7 +110,7 @@ class Pipelining:
         before, loop = before_pipeline(parts[PROLOGUE]), pipelined_loop(parts[MAIN_LOOP])
         before, after = with_awaits(before, loop, post_part(parts[EPILOGUE], after_loop=True))
         last = self.releases_last
-        limit = register_limit(self.graph, self.stages(), self.target)
+        limit = register_limit(self.graph, self.target)
         if deferral := find_deferral(self.graph, loop, self.stages(), limit):
             loop, ending = deferral.place(loop, releases_last=last)
         else:
@@ -203,7 +203,7 @@ class Pipelining:
     def set_producer(self) -> None:
         """Write how many warps copy tiles, and the registers of the others."""
         graph, producers = self.graph, producers_of(self.graph)
-        limit = register_limit(graph, self.stages(), self.target)
+        limit = register_limit(graph, self.target)
         graph.schedule = replace(graph.schedule, producer_warps=producers, max_registers=limit)
 
     def double_buffer(self) -> None:

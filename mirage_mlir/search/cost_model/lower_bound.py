@@ -176,6 +176,10 @@ class _LeastCost(CostModel):
     def _stretching(self, value: int) -> float:
         return 1.0
 
+    def _is_behind(self, value: int) -> bool:
+        # The loop may need it in other graphs.
+        return False
+
     def _is_single(self, axes: Axes) -> bool:
         # Other values may bring the tiles into other dimensions.
         return False

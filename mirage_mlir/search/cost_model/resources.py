@@ -12,7 +12,6 @@ from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
     registers_side_by_side,
 )
-from mirage_mlir.decisions.schedule import RESERVED_BYTES
 from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_SUMS
 from mirage_mlir.layouts.layout import WARP_THREADS
 from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
@@ -50,9 +49,11 @@ MAX_LIVE_WALKING = 136
 """The same in a loop that reads and writes whole rows, whose blocks have few threads: of 255
 registers each. The gradient of RMSNorm keeps 128 elements of rows of 4,096 and 8,192."""
 
-OTHER_REGISTERS, OTHERS_BESIDE_MATMULS = 12, 48
+OTHER_REGISTERS, OTHERS_BESIDE_MATMULS, OTHERS_BESIDE_TILES = 12, 48, 28
 """Registers of a thread for addresses, and for the fragments of tensor cores where there are. Of 30
-kernels of rows ptxas uses 1 to 14 less than with 12 of the first."""
+kernels of rows ptxas uses 1 to 14 less than with 12 of the first. The last is for what is read
+behind the loop: 64 sums and as many elements of a gate in f16 take 124, so that one block of 288
+threads has a multiprocessor."""
 
 MAX_BESIDE_MATMULS, MAX_BESIDE_GROUPS = 112, 136
 """Registers of a thread for sums and for tiles that are read behind the loop, all at once; of
@@ -123,6 +124,9 @@ class Resources(BlockBuffers):
         target = self.tiling.target
         if self.matmuls:
             registers = self.live + (self.fetched + OTHERS_BESIDE_MATMULS) * self.threads
+            # Behind the loop its operands are gone, and tiles come that are read there.
+            later = self.live + self.asked + OTHERS_BESIDE_TILES * self.threads
+            registers = np.where(self.asked > 0, np.maximum(registers, later), registers)
             if self.tiling.program.matrix_type == "f32":
                 # Each step has sums of its own, and where warps share the depth each has all.
                 held = sum(warps.held for warps in self.matmuls.values())
@@ -150,8 +154,7 @@ class Resources(BlockBuffers):
 
     def _most_registers(self) -> Array:
         """The register limit for ptxas where pipelined blocks share a multiprocessor; else 0."""
-        room = self.tiling.target.shared_memory_per_sm // (self.shared + RESERVED_BYTES)
-        limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share, room)
+        limit = registers_side_by_side(self.threads, self.producers, self._sums(), self.share)
         return np.where(self.pipelined, limit, 0.0)
 
     def _grouped(self) -> Mask:

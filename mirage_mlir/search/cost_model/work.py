@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from mirage_mlir.decisions.sinking import is_computed_behind
 from mirage_mlir.decisions.staggering import is_staggered
 from mirage_mlir.search.cost_model.chains import source_of
 from mirage_mlir.search.cost_model.element_reads import ElementReads
@@ -145,11 +146,26 @@ class WorkCount:
             source = source_of(self.tiling, self.resources.edges, value)
             if source is not None:
                 elements = elements * self._in_fragments(source)
+            if self._is_behind(value):
+                sunk = is_computed_behind(self.tiling.volume(value))
+                self.after.scalar = self.after.scalar + np.where(sunk, elements * each, 0.0)
+                each = np.where(sunk, 0.0, each)
             work.scalar = work.scalar + elements * each
             if source is not None and self.tiling.in_loop(value) and not self.resources.chains:
                 # A loop that computes with a matmul's result before it adds that up.
                 behind = np.where(self.resources.grouped, elements * each, 0.0)
                 work.behind = work.behind + behind
+
+    def _is_behind(self, value: int) -> bool:
+        """Whether what is computed once for a loop is used behind it alone."""
+        stage = self.tiling.graph.values[value].stage
+        users = self.resources.uses[value]
+        return (
+            stage is Stage.INVARIANT
+            and bool(self.tiling.mesh.trip_counts)
+            and not any(self.tiling.in_loop(user) for user in users)
+            and not any(self.resources.edges[user].kind is Kind.MATMUL for user in users)
+        )
 
     def _in_fragments(self, source: int) -> Array:
         """
