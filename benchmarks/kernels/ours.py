@@ -46,6 +46,11 @@ def search(program: str, target: str, count: int, time_limit: float | None) -> S
     return Searched(found, perf_counter() - start)
 
 
+def first_choice(program: str, target: str) -> Found:
+    """What a search puts first."""
+    return search(program, target, 1, None).candidates[0]
+
+
 def behind_others(kernel: mi.CompiledKernel) -> mi.CompiledKernel:
     """The same kernel where each call starts as behind kernels of another library."""
     targets = tuple(code.behind_others() for code in kernel.artifact.targets)

@@ -2,7 +2,8 @@
 Decides which values a graph may narrow: store in fewer bits than f32, as operands of MMAs.
 
 A graph computes in f32. Operands of MMAs, and tensors between kernels that only MMAs read, have the
-element type of the program's matmuls. A value may be narrowed to that type only if
+element type of the program's matmuls; tensors between kernels that the program reads only as it has
+rounded them have what it rounds them to. Another value may be narrowed only if
 
 * the program narrows it itself, or
 * its exponent is within that of what the program narrows: in magnitude it is proved to be never
