@@ -149,8 +149,9 @@ _FUNCTIONS: dict[FunctionName, Callable[[Floats], Floats]] = {
 EXACT: frozenset[FunctionName] = frozenset(["floor", "ceil", "round"])
 """Functions whose results are not rounded."""
 
-NEIGHBOUR = 2.0**-23
-"""Relative distance to the next f32, at most."""
+NEIGHBOUR, SMALL_INTEGERS = 2.0**-23, 2.0**22
+"""Relative distance to the next f32, at most; and numbers below which f32 has others than integers.
+"""
 
 
 COMPARISONS: dict[str, Callable[[AnyArray, AnyArray], NDArray[np.bool_]]] = {
@@ -274,13 +275,15 @@ class FloatDomain:
         """
         With luck a neighbour in f32 of the result of a function or a sum, or the result.
 
-        What it was before it was rounded is not known. Of other operators many are exact, and
-        comparisons are of what they compute.
+        What it was before it was rounded is not known. Small integers are taken for exact: counts
+        are compared. Of other operators many are exact.
         """
         if self._luck is None:
             return x
         with np.errstate(all="ignore"):
-            return (x * (1 + NEIGHBOUR * self._luck.uniform(-1, 1, x.shape))).astype(x.dtype)
+            moved = x * (1 + NEIGHBOUR * self._luck.uniform(-1, 1, x.shape))
+            exact = (np.abs(x) < SMALL_INTEGERS) & (x == np.rint(x))
+            return np.where(exact, x, moved).astype(x.dtype)
 
     def _note_exponents(self, x: Floats) -> None:
         # exp of the maximum over nothing is zero whatever the inputs are.

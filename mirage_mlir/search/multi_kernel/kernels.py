@@ -259,7 +259,9 @@ class Planner(KernelSearches):
             far = own > FAR * least and own - least > FAR_SECONDS and not program.open_sums
             if far and len(plan.kernels) < self.limits.max_kernels:
                 limits = replace(self.limits, max_kernels=2, bound=own)
-                others = search_kernels(program, self.target, limits, self.report)
+                report = SearchReport()
+                others = search_kernels(program, self.target, limits, report)
+                self.report.add_part(report)
                 yield from (with_plan_for(plan, place, each) for each in others[:KEPT_AGAIN])
 
 

@@ -112,3 +112,15 @@ def test_exponents_are_noted() -> None:
     domain.function("exp", np.array([[3.0]]))
     assert domain.largest_exponent is not None
     assert domain.largest_exponent.tolist() == [5.0, 3.0]
+
+
+def test_luck_leaves_counts_as_they_are() -> None:
+    """What is summed or computed becomes a neighbour in f32; comparisons need counts."""
+    domain = FloatDomain(rounding=True, luck=[0])
+    x = np.linspace(0.1, 1.0, 4000, dtype=np.float32).reshape(1, 1000, 4)
+    exact, lucky = np.exp(x), domain.function("exp", x)
+    assert (lucky != exact).any()
+    np.testing.assert_allclose(lucky, exact, rtol=2.0**-22)
+    ones = np.ones((1, 1000, 4), np.float32)
+    np.testing.assert_array_equal(domain.total(ones, 1), np.full((1, 1, 4), 1000))
+    assert (domain.total(x, 1) != x.sum(1, keepdims=True)).any()
