@@ -44,6 +44,7 @@ from mirage_mlir.interpreters.operators import (
     in_tf32,
     terms_of,
 )
+from mirage_mlir.interpreters.roundings import tells_rounding
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 
 LARGEST = {"f16": 65504.0}
@@ -367,9 +368,15 @@ def _others(value: SSAValue) -> float:
 
 
 def _roundoff(value: SSAValue) -> float:
-    """The largest unit roundoff on the way to a value: of results, and of tf32 matmuls."""
+    """
+    The largest unit roundoff on the way to a value: of results, and of tf32 matmuls.
+
+    Where a value is split in two halves, what rounding loses of the first is in the second.
+    """
     ops = _behind(value)
     found = [ROUNDOFF[element_type_of(value.type)]]
+    if any(map(tells_rounding, ops)):
+        return max(found)
     found += [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
     found += [ROUNDOFF["tf32"] for op in ops if in_tf32(op)]
     return max(found)

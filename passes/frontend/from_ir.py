@@ -22,12 +22,12 @@ from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.float_domain import round_to_format
+from mirage_mlir.interpreters.roundings import is_wide, narrows, tells_rounding, widens
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
-from mirage_mlir.passes.frontend.rounding import is_wide, narrows
 from mirage_mlir.passes.frontend.strided_views import strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
@@ -169,6 +169,9 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
+        if tells_rounding(op) and not all(each is op or widens(each) for each in self.inside):
+            reason = "of a value and what it is rounded to is not searched for"
+            raise UnsupportedError(op, f"{op.name} {reason}")
         if not narrows(op):
             self.builder.read_wide |= {self.values[o] for o in _read_by(op) if is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)

@@ -28,3 +28,18 @@ func.func @read_wide(%x: tensor<1024x256xf16>, %w: tensor<256x1536xf16>) -> tens
   %o = kernel.mul %s, %y : (tensor<1024x1536xf32>, tensor<1024x1536xf32>) -> tensor<1024x1536xf32>
   func.return %o : tensor<1024x1536xf32>
 }
+
+// A value in two halves: what rounding loses of the first is in the second. For the search, to which
+// casts are nothing, the second is 0: so the difference is a kernel of its own.
+// CHECK-LABEL: func.func @halves
+// CHECK:         kernel.graph_defined
+// CHECK:         threadblock.cast {{.*}}xbf16>
+// CHECK:         kernel.graph_defined
+// CHECK:         threadblock.sub
+// CHECK:         func.return
+func.func @halves(%x: tensor<64x512xf32>) -> (tensor<64x512xbf16>, tensor<64x512xf32>) {
+  %hi = kernel.cast %x : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %back = kernel.cast %hi : (tensor<64x512xbf16>) -> tensor<64x512xf32>
+  %lo = kernel.sub %x, %back : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  func.return %hi, %lo : tensor<64x512xbf16>, tensor<64x512xf32>
+}

@@ -64,8 +64,9 @@ class ComputeTime(CopyTime):
 
     def _computes_operands(self) -> Mask:
         """Whether warps leave operands of the loop's matmuls in shared memory for each other."""
-        if self.tiling.program.matrix_type == "f32":
-            return self.tiling.zero > 0  # Fitted with what splits numbers.
+        # The others are fitted with what their operands take: split numbers, and attention.
+        if self.tiling.program.matrix_type == "f32" or len(self.resources.matmuls) > 1:
+            return self.tiling.zero > 0
         stored = [
             stored > 0
             for operand, stored in self.resources.materialised()

@@ -29,6 +29,9 @@ from mirage_mlir.search.saturation.prospects import Prospects
 
 PAIRWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX)
 
+COMMUTATIVE = (Kind.ADD, Kind.MUL, Kind.MAX)
+"""Those that are tried in one order."""
+
 UNKNOWN: tuple[tuple[Kind, Poly], ...] = ((Kind.VIEW, Poly(0)),)
 """Stands for what is made of two forms that have not been tried yet."""
 
@@ -308,8 +311,10 @@ class Algebra:
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
                 if result is not None:
                     results.append((kind, result))
-            written = self.written.get((a, b), ())
-            results += [one for one in written if one not in results and self.wanted(one[1])]
+            for kind, value in self.written.get((a, b), ()):
+                turned = self.pairs(b, a) if kind in COMMUTATIVE and b < a else ()
+                if (kind, value) not in (*results, *turned) and self.wanted(value):
+                    results.append((kind, value))
             self._pairs[a, b] = tuple(results)
         return self._pairs[a, b]
 

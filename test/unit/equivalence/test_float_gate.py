@@ -276,3 +276,23 @@ def test_a_result_that_is_luck() -> None:
     found = loss("tiny", "64x4096 64x4096", "64x1", program, other)
     assert found.error > 4 * loss("tiny", "64x4096 64x4096", "64x1", program, program).error
     assert found.acceptable
+
+
+def test_halves_of_a_value() -> None:
+    """What rounding loses of the first half is in the second: one half is not accurate enough."""
+    halves = """
+    %h = cast %0 : 16x64 -> 16x64:bf16
+    %b = cast %h : 16x64:bf16 -> 16x64
+    %d = sub %0, %b : 16x64 16x64 -> 16x64
+    %l = cast %d : 16x64 -> 16x64:bf16
+    %p = matmul %h, %1 : 16x64:bf16 64x8:bf16 -> 16x8
+    %q = matmul %l, %1 : 16x64:bf16 64x8:bf16 -> 16x8
+    %r = add %p, %q : 16x8 16x8 -> 16x8
+    """
+    first = """
+    %h = cast %0 : 16x64 -> 16x64:bf16
+    %r = matmul %h, %1 : 16x64:bf16 64x8:bf16 -> 16x8
+    """
+    assert loss("normal", "16x64 64x8:bf16", "16x8", halves, halves).acceptable
+    assert not loss("normal", "16x64 64x8:bf16", "16x8", halves, first).acceptable
+    assert loss("normal", "16x64 64x8:bf16", "16x8", first, first).acceptable

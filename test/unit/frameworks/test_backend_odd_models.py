@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from optional_packages import package
+from sampling import sampled
 
 torch: Any = package("torch")
 
@@ -154,7 +155,7 @@ MAXIMA: dict[str, Callable[[Callable[[], Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MAXIMA)
+@pytest.mark.parametrize("name", sampled(list(MAXIMA), 2))
 def test_gradients_of_maxima(name: str) -> None:
     """A maximum and what it is of come from one kernel: the backward pass asks which are equal."""
     torch.manual_seed(1)
