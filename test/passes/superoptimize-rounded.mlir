@@ -43,3 +43,20 @@ func.func @halves(%x: tensor<64x512xf32>) -> (tensor<64x512xbf16>, tensor<64x512
   %lo = kernel.sub %x, %back : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
   func.return %hi, %lo : tensor<64x512xbf16>, tensor<64x512xf32>
 }
+
+// One reader rounds to bf16, another to f16: neither type has what both read.
+// CHECK-LABEL: func.func @two_types
+// CHECK:         kernel.graph_defined
+// CHECK:         threadblock.store {{.*}}xf32>
+// CHECK:         func.return
+func.func @two_types(%x: tensor<1024x256xf16>, %w: tensor<256x1536xf16>) -> tensor<1024x1536xf32> {
+  %y = kernel.matmul %x, %w : (tensor<1024x256xf16>, tensor<256x1536xf16>) -> tensor<1024x1536xf32>
+  %b = kernel.cast %y : (tensor<1024x1536xf32>) -> tensor<1024x1536xbf16>
+  %bf = kernel.cast %b : (tensor<1024x1536xbf16>) -> tensor<1024x1536xf32>
+  %s = kernel.softmax %bf {dim = 1 : i64} : (tensor<1024x1536xf32>) -> tensor<1024x1536xf32>
+  %h = kernel.cast %y : (tensor<1024x1536xf32>) -> tensor<1024x1536xf16>
+  %hf = kernel.cast %h : (tensor<1024x1536xf16>) -> tensor<1024x1536xf32>
+  %t = kernel.softmax %hf {dim = 1 : i64} : (tensor<1024x1536xf32>) -> tensor<1024x1536xf32>
+  %o = kernel.add %s, %t : (tensor<1024x1536xf32>, tensor<1024x1536xf32>) -> tensor<1024x1536xf32>
+  func.return %o : tensor<1024x1536xf32>
+}

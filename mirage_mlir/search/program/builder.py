@@ -102,6 +102,9 @@ class ProgramBuilder:
         if element_type in NARROW:
             known = self.element_types.get(value, element_type)
             self.element_types[value] = narrower(known, element_type)
+            if known != element_type:
+                # Neither type has all that is read.
+                self.read_wide.add(value)
 
     def input(
         self,
