@@ -178,6 +178,13 @@ def environment(torch: Any) -> dict[str, object]:
     }
 
 
+def result_path(results: Path, torch: Any, environment: Mapping[str, object], name: str) -> Path:
+    """The file for results of this machine and day, in a folder that is made."""
+    folder = results / machine_name(torch)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{str(environment['date'])[:10]}-{name}.json"
+
+
 def package_version(name: str) -> str:
     """The installed version of a package."""
     try:

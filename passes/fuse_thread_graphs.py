@@ -1,5 +1,6 @@
 """The `fuse-thread-graphs` pass."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -59,28 +60,23 @@ def _is_as_cheap(group: ThreadGroup, op: Operation) -> bool:
     shared memory meanwhile: a residual and a bias, say, and whatever would take much of it.
     """
     whole = threadblock.shape_of(op.results[0]) == group.shape
-    large = bool(is_computed_behind(prod(group.shape)))
-    return whole and (large or is_cheap(op)) and _is_of_loads(op, large=large)
+    # What is not large threads compute while they wait for the first tiles, unless it is cheap.
+    large = is_computed_behind(prod(group.shape))
+    return whole and _is_of_loads(op, _is_elementwise if large else is_cheap)
 
 
-def _is_of_loads(op: Operation, *, large: bool) -> bool:
-    """
-    Whether `op` is made of what is loaded elementwise: all can be read later.
-
-    Of what is not `large` by cheap operations alone, since threads compute the others while they
-    wait for the first tiles.
-    """
+def _is_of_loads(op: Operation, accepted: Callable[[Operation], bool]) -> bool:
+    """Whether accepted operations alone make `op` of what is loaded: all can be read later."""
     made = [value.owner for value in op.operands]
-    loaded = (threadblock.LoadOp, threadblock.ConstantOp)
-    return all(
-        isinstance(each, loaded)
-        or (
-            isinstance(each, Operation)
-            and (is_cheap(each) or (large and type(each) in RULES))
-            and _is_of_loads(each, large=large)
-        )
+    return accepted(op) and all(
+        isinstance(each, threadblock.LoadOp | threadblock.ConstantOp)
+        or (isinstance(each, Operation) and _is_of_loads(each, accepted))
         for each in made
     )
+
+
+def _is_elementwise(op: Operation) -> bool:
+    return type(op) in RULES
 
 
 def find_groups(graph: kernel.GraphDefinedOp) -> list[ThreadGroup]:

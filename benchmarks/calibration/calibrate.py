@@ -274,9 +274,7 @@ def write(folder: Path, device: str, target: str, rows: Sequence[Row]) -> None:
     """Write the numbers, with what they depend on."""
     torch = gpu.torch_module()
     environment = gpu.environment(torch)
-    place = folder / gpu.machine_name(torch)
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / f"{str(environment['date'])[:10]}-calibration.json"
+    path = gpu.result_path(folder, torch, environment, "calibration")
     write_whole(path, result(environment, device, target, rows))
     print(f"written to {path}")
 

@@ -84,9 +84,8 @@ def timed(old: Choices, new: Choices, target: str, jobs: int) -> Iterator[Pair]:
     named = cases()
     changed = [name for name in named if name in old and name in new and old[name] != new[name]]
     programs = [
-        Program(case.text(), (old[name], new[name]), partial(reference, case.key))
+        Program(named[name].text(), (old[name], new[name]), partial(reference, named[name].key))
         for name in changed
-        for case in (named[name],)
     ]
     options = Options(target=target, chips=(target_named(target).chip,))
     with workers(jobs) as pool, shared(this_machine(target), pool) as machine:
@@ -105,23 +104,17 @@ def timed(old: Choices, new: Choices, target: str, jobs: int) -> Iterator[Pair]:
 def time_both(arguments: argparse.Namespace) -> None:
     """Time what differs, and write the results."""
     old, new = map(read, arguments.time)
-    pairs: list[Pair] = []
-    for pair in timed(old, new, arguments.target, arguments.jobs):
-        pairs.append(pair)
-        before, after = pair.microseconds
-        print(f"{pair.program:48} {before:9.2f} {after:9.2f}  {after / before:5.2f}", flush=True)
     torch = gpu.torch_module()
     environment = gpu.environment(torch)
-    place = arguments.results / gpu.machine_name(torch)
-    place.mkdir(parents=True, exist_ok=True)
-    content = {
-        "environment": environment,
-        "command": sys.argv[1:],
-        "programs": len(old),
-        "differ": [asdict(pair) for pair in pairs],
-    }
-    path = place / f"{str(environment['date'])[:10]}-choices.json"
-    write_whole(path, json.dumps(content, indent=1).encode())
+    path = gpu.result_path(arguments.results, torch, environment, "choices")
+    about = {"environment": environment, "command": sys.argv[1:], "programs": len(old)}
+    pairs: list[dict[str, object]] = []
+    for pair in timed(old, new, arguments.target, arguments.jobs):
+        pairs.append(asdict(pair))
+        before, after = pair.microseconds
+        print(f"{pair.program:48} {before:9.2f} {after:9.2f}  {after / before:5.2f}", flush=True)
+        # What there is: the time may be over before the last.
+        write_whole(path, (json.dumps(about | {"differ": pairs}, indent=1) + "\n").encode())
     print(f"written to {path}")
 
 

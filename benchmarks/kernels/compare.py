@@ -240,14 +240,12 @@ def main() -> int:
     comparison = Comparison(torch, arguments.rounds, arguments.replays)
     rows: list[dict[str, Any]] = []
     environment = gpu.environment(torch)
-    place = arguments.results / gpu.machine_name(torch)
-    place.mkdir(parents=True, exist_ok=True)
+    path = gpu.result_path(arguments.results, torch, environment, "compare")
     for subject in subjects(arguments.folders, arguments.only):
         rows.append(comparison.run(subject))
         print(line(rows[-1]), flush=True)
         torch.cuda.empty_cache()
         content = {"environment": environment, "command": sys.argv[1:], "programs": rows}
-        path = place / f"{str(environment['date'])[:10]}-compare.json"
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
     first = arguments.folders[0].name
     wrong = [name for row in rows for one in row["errors"].values() for name in one["wrong"]]

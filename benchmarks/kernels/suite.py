@@ -203,8 +203,6 @@ class Suite:
         """Write what there is, with what it depends on."""
         libraries = {name: gpu.package_version(name) for name in PACKAGES}
         environment = gpu.environment(self.torch) | libraries
-        place = self.arguments.results / gpu.machine_name(self.torch)
-        place.mkdir(parents=True, exist_ok=True)
         code = self.arguments.code
         content = {
             "environment": environment,
@@ -214,7 +212,8 @@ class Suite:
             "cases": self.rows,
         }
         suffix = "" if code is None else f"-{code}"
-        path = place / f"{str(environment['date'])[:10]}-kernels{suffix}.json"
+        name = f"kernels{suffix}"
+        path = gpu.result_path(self.arguments.results, self.torch, environment, name)
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 

@@ -15,7 +15,7 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import TensorView
 from mirage_mlir.passes.frontend.plan import PlannedKernel
-from mirage_mlir.passes.frontend.strided_views import view_of
+from mirage_mlir.passes.frontend.strided_views import bytes_of, view_of
 from mirage_mlir.passes.frontend.to_ir import Kernel, reshaped
 from mirage_mlir.shapes.shapes import Shape
 from mirage_mlir.targets.target import Target
@@ -33,10 +33,7 @@ LONGEST_STRIDED = 8192
 
 def seconds(target: Target, values: Sequence[SSAValue]) -> float:
     """The modelled time of a kernel that moves `values` once."""
-    total = 0
-    for value in values:
-        tensor = kernel.tensor_type(value)
-        total += prod(tensor.get_shape()) * tensor.element_type.bitwidth // 8
+    total = sum(map(bytes_of, values))
     return target.launch_latency + target.dram_latency + total / target.dram_bandwidth
 
 

@@ -9,7 +9,7 @@ of names of axes.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite, prod
+from math import isfinite
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -28,7 +28,7 @@ from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
-from mirage_mlir.passes.frontend.strided_views import strides_of, view_of
+from mirage_mlir.passes.frontend.strided_views import bytes_of, strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import Function, Kind, Memory, Program
@@ -165,7 +165,7 @@ class _Reader:
             strides=strides_of(value),
             constant=_never_changes(value),
             indices=samples_of(value) if is_formula(value) else None,
-            memory=Memory(number, _bytes_of(root)),
+            memory=Memory(number, bytes_of(root)),
         )
 
     def _operator(self, op: Operation) -> int:
@@ -205,11 +205,6 @@ class _Reader:
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
-
-
-def _bytes_of(value: SSAValue) -> int:
-    tensor = kernel.tensor_type(value)
-    return prod(tensor.get_shape()) * FORMATS[tensor.element_type.name].bytes
 
 
 def _is_exact(value: SSAValue) -> bool:

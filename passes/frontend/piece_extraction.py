@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf, prod
+from math import inf
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -21,7 +21,7 @@ from mirage_mlir.passes.frontend.from_ir import (
 )
 from mirage_mlir.passes.frontend.pieces import join_seconds
 from mirage_mlir.passes.frontend.plan import returned, varying
-from mirage_mlir.passes.frontend.strided_views import is_strided_view, takes_no_kernel
+from mirage_mlir.passes.frontend.strided_views import bytes_of, is_strided_view, takes_no_kernel
 from mirage_mlir.search.cost_model.bounds import (
     least_in_one_kernel,
     least_reading,
@@ -187,10 +187,10 @@ class NumberedFunction:
 
     def _root(self, value: SSAValue) -> tuple[SSAValue, int]:
         """The tensor behind a view, and how many bytes of it the view has at most."""
-        size = _size(value)
+        size = bytes_of(value)
         while isinstance(value.owner, Operation) and is_strided_view(value.owner):
             value = value.owner.operands[0]
-            size = min(size, _size(value))
+            size = min(size, bytes_of(value))
         return value, size
 
     # Parts as operations
@@ -245,11 +245,6 @@ def _is_free(op: Operation) -> bool:
         return False
     # Of an infinite one those have what compares or selects it.
     return is_number(op) or all(is_condition(use.operation) for use in op.result.uses)
-
-
-def _size(value: SSAValue) -> int:
-    tensor = kernel.tensor_type(value)
-    return prod(tensor.get_shape()) * tensor.element_type.bitwidth // 8
 
 
 def _made(values: Iterable[SSAValue]) -> list[Operation]:

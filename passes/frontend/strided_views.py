@@ -5,6 +5,7 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.passes.analysis.index_formulas import is_formula, makes_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS, TensorView, dense_strides, through
 
@@ -35,6 +36,12 @@ def owns_memory(value: SSAValue) -> bool:
     dense = dense_strides(tuple(size for _, size in pairs))
     whole = prod(view.shape) == prod(kernel.shape_of(view.root))
     return whole and tuple(step for step, _ in pairs) == dense
+
+
+def bytes_of(value: SSAValue) -> int:
+    """The bytes of a tensor that is dense."""
+    tensor = kernel.tensor_type(value)
+    return prod(tensor.get_shape()) * byte_width(tensor.element_type)
 
 
 def is_strided_view(op: Operation) -> bool:

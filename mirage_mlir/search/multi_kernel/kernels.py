@@ -251,13 +251,13 @@ class Planner(KernelSearches):
 
         Few of the cuts of parts are looked at, and what is left of the effort may not be enough.
         """
-        if plan is None or len(plan.kernels) == 1:
+        if plan is None or not 1 < len(plan.kernels) < self.limits.max_kernels:
             return
         for place, kernel in enumerate(plan.kernels):
             own, program = kernel.graph.seconds, kernel.program
             least = least_seconds_of_work(program, self.target)
-            far = own > FAR * least and own - least > FAR_SECONDS and not program.open_sums
-            if far and len(plan.kernels) < self.limits.max_kernels:
+            far = own > FAR * least and own - least > FAR_SECONDS
+            if far and not program.open_sums:
                 limits = replace(self.limits, max_kernels=2, bound=own)
                 report = SearchReport()
                 others = search_kernels(program, self.target, limits, report)
