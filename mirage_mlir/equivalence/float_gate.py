@@ -44,7 +44,7 @@ from mirage_mlir.interpreters.operators import (
     in_tf32,
     terms_of,
 )
-from mirage_mlir.interpreters.roundings import tells_rounding
+from mirage_mlir.interpreters.rounded_casts import RoundedCasts, rounds
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 
 LARGEST = {"f16": 65504.0}
@@ -73,6 +73,21 @@ SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
 
 KEPT = 1 << 21
 """Elements of an argument, of all kinds that run together: 16 MB in f64."""
+
+LIKE_ITS_OWN = 4.0
+"""
+How much larger than the program's error that of one other rounding may be.
+
+What is rounded to a type has an error of a third of its roundoff, on average. A program whose error
+is far below that keeps what one cast loses, in another value as a rule.
+"""
+
+FELT = 1 / 16
+"""
+How much an output of normal inputs changes, relative to its norm, if casts decide about it.
+
+Elsewhere casts are no part of what is to be computed: to do without is more accurate.
+"""
 
 DISTINCT = 1e-9
 """Relative distance in f64 beyond which outputs are different: reordered sums stay below 1e-12."""
@@ -103,6 +118,8 @@ class FloatGate:
         largest = max([1, *(prod(dim.count for dim in each) for each in dims)])
         together = max(1, KEPT // largest)
         factors = self._factors(kinds)
+        self.felt = self._felt()
+        """Of each output whether the rounding of casts decides about it."""
         self._groups = [
             _Group(self, kinds[start : start + together], factors[start : start + together])
             for start in range(0, len(kinds), together)
@@ -125,22 +142,19 @@ class FloatGate:
     def drawn(
         self, kinds: Sequence[InputKind], factors: NDArray[np.float64]
     ) -> list[Tensor[Floats]]:
-        """The inputs in f32, which holds all element types; small inputs are kept."""
-        inputs: list[Tensor[Floats]] = []
-        for number, (argument, dims) in enumerate(
-            zip(self.reference.body.block.args, self.dims, strict=True)
-        ):
-            source = DrawnFloats(
-                argument,
-                number,
-                kinds,
-                factors,
-                self.seed,
-                constant=is_constant_input(self.reference, number),
-                hot_channels=_hot_channels(dims),
-            )
-            inputs.append(made(drawn(source, dims), KEPT // len(kinds)))
-        return inputs
+        """See `drawn_inputs`."""
+        return drawn_inputs(self.reference, self.dims, kinds, factors, self.seed)
+
+    def _felt(self) -> list[bool]:
+        if not any(map(rounds, self.reference.body.block.ops)):
+            return [False] * len(results_of(self.reference))
+        inputs = self.drawn([InputKind("normal inputs")], np.ones(1))
+        exact = run(self.reference, FloatDomain(rounding=False), inputs)
+        rounded = _with_rounded_casts(self.reference, inputs)
+        return [
+            max(relative_errors(one, other)) > FELT
+            for one, other in zip(exact, rounded, strict=True)
+        ]
 
     def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
         """The factors for inputs of each kind, which set the size of arguments of exp."""
@@ -203,7 +217,14 @@ class _Group:
             for value in results_of(gate.reference)
         ]
         self._inputs = gate.drawn(kinds, factors)
-        self._exact = self._run(gate.reference, rounding=False)
+        self._unrounded = self._run(gate.reference, rounding=False)
+        self._exact = self._unrounded
+        if any(gate.felt):
+            rounded = _with_rounded_casts(gate.reference, self._inputs)
+            self._exact = [
+                one if felt else other
+                for felt, one, other in zip(gate.felt, rounded, self._unrounded, strict=True)
+            ]
         self._own = self._run(gate.reference, rounding=True)
         self._tolerances = self._tolerated(self._errors(self._own))
 
@@ -213,38 +234,22 @@ class _Group:
         found = self._tolerances
         for number in range(OTHER_RUNS):
             domain = FloatDomain(rounding=True, luck=[self._gate.seed, 8, number])
-            own = run(self._gate.reference, domain, self._moved(number))
+            own = run(self._gate.reference, domain, self._inputs)
             others = self._tolerated(self._errors(own))
             found = [
-                [max(pair) if isfinite(pair[1]) else pair[0] for pair in zip(*each, strict=True)]
-                for each in zip(found, others, strict=True)
+                # Casts whose rounding decides have no luck.
+                one
+                if felt
+                else [max(p) if isfinite(p[1]) else p[0] for p in zip(one, other, strict=True)]
+                for felt, one, other in zip(self._gate.felt, found, others, strict=True)
             ]
         return found
-
-    def _moved(self, number: int) -> list[Tensor[Floats]]:
-        """
-        The inputs, with those in f32 changed by up to one roundoff.
-
-        A sum whose terms nearly cancel is as uncertain as that: the order of the program may be
-        lucky.
-        """
-        random = np.random.default_rng([self._gate.seed, 9, number])
-
-        def moved(array: Floats) -> Floats:
-            factors = 1 + ROUNDOFF["f32"] * random.uniform(-1, 1, array.shape)
-            return (array * factors).astype(array.dtype)
-
-        arguments = self._gate.reference.body.block.args
-        return [
-            each.mapped(moved) if element_type_of(argument.type) == "f32" else each
-            for argument, each in zip(arguments, self._inputs, strict=True)
-        ]
 
     def _tolerated(self, errors: list[list[float]]) -> list[list[float]]:
         """The errors that candidates may have, for those of the program."""
         values = results_of(self._gate.reference)
         return [
-            [PROGRAM * error + _others(value) for error in each]
+            [PROGRAM * error + _others(value, error) for error in each]
             for value, each in zip(values, errors, strict=True)
         ]
 
@@ -273,7 +278,7 @@ class _Group:
         results = self._run(candidate, rounding=False)
         return any(
             error > DISTINCT
-            for exact, result in zip(self._exact, results, strict=True)
+            for exact, result in zip(self._unrounded, results, strict=True)
             for error in relative_errors(result, exact)
         )
 
@@ -291,12 +296,43 @@ class _Group:
         ]
 
 
+def drawn_inputs(
+    function: FuncOp,
+    dims: Dims,
+    kinds: Sequence[InputKind],
+    factors: NDArray[np.float64],
+    seed: int,
+) -> list[Tensor[Floats]]:
+    """The inputs in f32, which holds all element types; small inputs are kept."""
+    inputs: list[Tensor[Floats]] = []
+    for number, (argument, each) in enumerate(zip(function.body.block.args, dims, strict=True)):
+        source = DrawnFloats(
+            argument,
+            number,
+            kinds,
+            factors,
+            seed,
+            constant=is_constant_input(function, number),
+            hot_channels=_hot_channels(each),
+        )
+        inputs.append(made(drawn(source, each), KEPT // len(kinds)))
+    return inputs
+
+
 def run(
     function: FuncOp, domain: FloatDomain, inputs: Sequence[Tensor[Floats]]
 ) -> list[Tensor[Floats]]:
     """The results of a function for inputs in f32."""
     interpreter = KernelInterpreter(domain, sparse=True)
     return interpreter.run(function, [_as(domain, x) for x in inputs])
+
+
+def _with_rounded_casts(function: FuncOp, inputs: Sequence[Tensor[Floats]]) -> list[Tensor[Floats]]:
+    """The results of a function in f64, but for the rounding of its casts."""
+    interpreter = RoundedCasts()
+    return interpreter.run(
+        function, [each.mapped(lambda x: x.astype(np.float64)) for each in inputs]
+    )
 
 
 def _each(errors: list[float], count: int) -> list[float]:
@@ -361,25 +397,23 @@ def _behind(value: SSAValue) -> list[Operation]:
     return list(found)
 
 
-def _others(value: SSAValue) -> float:
-    """The error that other roundings than the program's may add."""
+def _others(value: SSAValue, error: float) -> float:
+    """The error that other roundings may add to that of the program itself."""
     sums = ROUNDOFF["f32"] * _longest_sum(value) ** 0.5
-    return OTHERS * (_roundoff(value) + sums)
+    return OTHERS * (_roundoff(value, error) + sums)
 
 
-def _roundoff(value: SSAValue) -> float:
+def _roundoff(value: SSAValue, error: float) -> float:
     """
-    The largest unit roundoff on the way to a value: of results, and of tf32 matmuls.
+    The unit roundoff of a result, or the largest on the way to it: of results, and tf32 matmuls.
 
-    Where a value is split in two halves, what rounding loses of the first is in the second.
+    That is where the program has an error of that size.
     """
     ops = _behind(value)
-    found = [ROUNDOFF[element_type_of(value.type)]]
-    if any(map(tells_rounding, ops)):
-        return max(found)
-    found += [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
+    found = [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
     found += [ROUNDOFF["tf32"] for op in ops if in_tf32(op)]
-    return max(found)
+    own = ROUNDOFF[element_type_of(value.type)]
+    return max([own, *(min(each, LIKE_ITS_OWN * error) for each in found)])
 
 
 def _longest_sum(value: SSAValue) -> int:

@@ -6,7 +6,7 @@ of its inputs and of its results stay operators of the kernel dialect; inside it
 of names of axes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -22,7 +22,7 @@ from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.float_domain import round_to_format
-from mirage_mlir.interpreters.roundings import is_wide, narrows, tells_rounding, widens
+from mirage_mlir.interpreters.roundings import is_wide, narrows
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
 from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
@@ -105,6 +105,8 @@ class _Reader:
 
     inside: frozenset[Operation]
     """The operators of the piece; what others make is an argument."""
+    felt: Collection[Operation] = ()
+    """Operators that none may see through; see `read_piece`."""
     whole: bool = True
     """Whether views of `PARTIAL_VIEWS` of arguments are part of the program."""
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
@@ -169,9 +171,10 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
-        if tells_rounding(op) and not all(each is op or widens(each) for each in self.inside):
-            reason = "of a value and what it is rounded to is not searched for"
-            raise UnsupportedError(op, f"{op.name} {reason}")
+        for operand in op.operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner in self.felt and owner in self.inside:
+                raise UnsupportedError(owner, "what rounding takes away is part of a result")
         if not narrows(op):
             self.builder.read_wide |= {self.values[o] for o in _read_by(op) if is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)
@@ -356,9 +359,16 @@ def _never_changes(value: SSAValue) -> bool:
     return isinstance(function, FuncOp) and is_constant_input(function, value.index)
 
 
-def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> Piece:
+def read_piece(
+    operators: Iterable[Operation],
+    results: Sequence[SSAValue],
+    felt: Collection[Operation] = (),
+) -> Piece:
     """
     The piece that makes `results` with `operators`, of which it may leave out some.
+
+    A cast is nothing to the search. So operators that are `felt` (`felt_roundings`) may make
+    results, but nothing inside reads those.
 
     Raises:
         UnsupportedError: the search cannot express one of the operators.
@@ -366,9 +376,9 @@ def read_piece(operators: Iterable[Operation], results: Sequence[SSAValue]) -> P
     """
     inside = frozenset(operators)
     try:
-        return _read(_Reader(inside), results)
+        return _read(_Reader(inside, felt), results)
     except UnsupportedError:
-        return _read(_Reader(inside, whole=False), results)
+        return _read(_Reader(inside, felt, whole=False), results)
 
 
 def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:

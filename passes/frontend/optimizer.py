@@ -1,6 +1,6 @@
 """Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
@@ -13,6 +13,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from mirage_mlir.diagnostics import collect_remarks, fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
+from mirage_mlir.equivalence.felt_roundings import felt_roundings
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.conditions import is_condition
@@ -99,6 +100,8 @@ class Optimizer:
         self.pieces = PieceSearch(self.target, self.limits, self.report, self.lower)
         self.considered: list[Plan] = []
         """All plans for the function as a whole, the fastest first."""
+        self.felt: Collection[Operation] = ()
+        """Operators that no piece may see through, once the function is normalised."""
         self.copied: dict[SSAValue, SSAValue] = {}
         """Values of the function by copies that the plan of each operator alone is made of."""
         self._alone_by_value: dict[SSAValue, PlannedKernel] = {}
@@ -114,6 +117,7 @@ class Optimizer:
             normalise(self.function)
             if before != list(self.function.body.block.ops):
                 self.cuts = ()
+            self.felt = felt_roundings(self.function)
         alone = with_rivals(self._alone_or_decomposed(), self.target, _needs_no_proof)
         self.report.modelled_alone = alone.seconds
         plans = self._found(alone.seconds)
@@ -141,7 +145,7 @@ class Optimizer:
         """The function as one piece; None where it is too large or holds what no piece can."""
         try:
             with self.report.phase("reading"):
-                piece = whole_piece(self.function, MAX_OPERATORS)
+                piece = whole_piece(self.function, MAX_OPERATORS, self.felt)
         except InPiecesError as error:
             remark(error.op, str(error))
             return None
@@ -197,9 +201,9 @@ class Optimizer:
         if known:
             # Who cut the program has said which parts cannot be read.
             with collect_remarks():
-                pieces = [_piece(part, said) for part in parts]
+                pieces = [_piece(part, said, self.felt) for part in parts]
         else:
-            pieces = [_piece(part, said) for part in parts]
+            pieces = [_piece(part, said, self.felt) for part in parts]
         self.pieces.search(filter(None, pieces), self.limits.max_kernels)
         found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
         try:
@@ -230,6 +234,7 @@ class Optimizer:
                 self.pieces.seconds,
                 expired=limits.expired,
                 said=said,
+                felt=self.felt,
                 mixed=mixed,
             )
         if limits.expired():
@@ -332,7 +337,7 @@ def _needs_no_proof(planned: PlannedKernel) -> bool:
     return True
 
 
-def _piece(part: PieceCut, said: Said) -> Piece | None:
+def _piece(part: PieceCut, said: Said, felt: Collection[Operation]) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
     owner = part.results[0].owner
     direct_ = isinstance(owner, kernel.ConstantOp | kernel.ConcatOp) or (
@@ -340,7 +345,7 @@ def _piece(part: PieceCut, said: Said) -> Piece | None:
     )
     if direct_ and _is_one_operator(part):
         return None
-    return read_or_remark(part, said)
+    return read_or_remark(part, said, felt)
 
 
 def _is_one_operator(part: PieceCut) -> bool:

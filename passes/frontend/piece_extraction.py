@@ -1,6 +1,6 @@
 """Functions of kernel operators as pieces that one kernel, or a few, may compute."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
@@ -67,6 +67,8 @@ class NumberedFunction:
     """Told of pieces that `seconds_of` is going to be asked for."""
     said: Said = field(default_factory=Said)
     """Remarks on parts that are no pieces."""
+    felt: Collection[Operation] = ()
+    """Operators that no part may see through."""
     mixed: bool = False
     """Whether a part may have operators that depend on no argument besides others."""
     operations: list[Operation] = field(default_factory=list[Operation])
@@ -137,7 +139,7 @@ class NumberedFunction:
         kinds = {self.operations[number] in self._varying for number in part.operators}
         if len(kinds) > 1 and not self.mixed:
             return None
-        piece = read_or_remark(self.cut(part), self.said)
+        piece = read_or_remark(self.cut(part), self.said, self.felt)
         if piece is None:
             return None
         count = sum(1 for _ in piece.program.operations())
@@ -287,11 +289,11 @@ def _in_order(operations: Iterable[Operation]) -> list[Operation]:
     return list(ordered)
 
 
-def read_or_remark(cut: PieceCut, said: Said) -> Piece | None:
+def read_or_remark(cut: PieceCut, said: Said, felt: Collection[Operation]) -> Piece | None:
     """A part of a function as a piece; None where it is none, with a remark not yet `said`."""
     piece: Piece | None = None
     try:
-        piece = read_piece(cut.operators, cut.results)
+        piece = read_piece(cut.operators, cut.results, felt)
         notes = piece.notes
     except UnsupportedError as error:
         notes = ((error.op, f"is not fused with some of its neighbours: {error}"),)
@@ -314,6 +316,7 @@ def partition(
     announce: Callable[[Sequence[Piece]], None] | None = None,
     said: Said | None = None,
     *,
+    felt: Collection[Operation] = (),
     mixed: bool = False,
 ) -> list[PieceCut]:
     """
@@ -330,9 +333,10 @@ def partition(
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
         said: remarks that were made before, and those that are made here.
+        felt: operators that no piece may see through; see `read_piece`.
         mixed: whether what depends on no argument may be in a piece with the rest.
     """
     said = set() if said is None else said
-    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said, mixed)
+    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said, felt, mixed)
     parts = Partitioner(pieces.operators, pieces, expired).run()
     return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]

@@ -1,5 +1,7 @@
 """Functions as one piece: those that are searched for as a whole."""
 
+from collections.abc import Collection
+
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -22,9 +24,9 @@ class InPiecesError(Exception):
         """What is in the way."""
 
 
-def whole_piece(function: FuncOp, max_operators: int) -> Piece:
+def whole_piece(function: FuncOp, max_operators: int, felt: Collection[Operation]) -> Piece:
     """
-    A function, which is normalised, as one piece.
+    A function, which is normalised, as one piece; see `read_piece` for `felt`.
 
     Raises:
         InPiecesError: it is too large, or holds what no piece can.
@@ -35,7 +37,7 @@ def whole_piece(function: FuncOp, max_operators: int) -> Piece:
         reason = "has graphs already: other operators are searched around them"
         raise InPiecesError(function, reason)
     try:
-        piece = read_piece(inner(operators, wanted), wanted)
+        piece = read_piece(inner(operators, wanted), wanted, felt)
     except UnsupportedError as error:
         raise InPiecesError(error.op, f"is not fused with its neighbours: {error}") from error
     except RolesError as error:
