@@ -10,9 +10,9 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import InputKind, kinds_of
+from mirage_mlir.equivalence.float_inputs import kinds_of
 from mirage_mlir.equivalence.known import Known
-from mirage_mlir.equivalence.sample import Dims, adjacent, window
+from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
 from mirage_mlir.equivalence.work import most_blocks, most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
@@ -109,13 +109,6 @@ class Accuracy:
 
     def gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
         """The gate on as many adjacent labels as fit the time limit."""
-        sampled = self.sampled(slabs, most)
-        return None if sampled is None else self.known.gate(*sampled)
-
-    def sampled(
-        self, slabs: Sequence[Slab], most: float
-    ) -> tuple[Dims, tuple[InputKind, ...]] | None:
-        """The elements of arguments and the kinds of inputs that fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
         kinds = kinds_of(self.reference, exponentials=self.exponentials)
         found = [
@@ -132,4 +125,5 @@ class Accuracy:
             kinds = kinds[: max(FEWEST_KINDS, int(self.wanted / one))]
         if one * len(kinds) > most:
             return None
-        return adjacent(self.reference, slabs, labels, random), tuple(kinds)
+        dims = adjacent(self.reference, slabs, labels, random)
+        return self.known.gate(dims, tuple(kinds))

@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.equivalence.inputs import DrawnWords
 from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sides
+from mirage_mlir.equivalence.sample import Dims
+from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import AnyArray, ElementType
 from mirage_mlir.interpreters.float_domain import Floats, round_to
 from mirage_mlir.interpreters.operators import element_type_of, integers, mnemonic, shape_of
+from mirage_mlir.interpreters.tensors import Tensor, drawn, made
 
 DISTANCE: dict[ElementType, float] = {
     "f16": 256.0,
@@ -60,6 +64,10 @@ TINY = 1e-5
 
 SCORES = 1e4
 """The largest argument of exp in the hard kind: e^89 overflows f32."""
+
+
+KEPT = 1 << 21
+"""Elements of an argument, of all kinds that run together: 16 MB in f64."""
 
 
 class Masked(Enum):
@@ -233,3 +241,32 @@ class DrawnFloats:
             chosen = kind.masked.holds(channel, row, size)
             values = np.where(chosen, self._sides[1], self._sides[0] + 0.0 * normal)
         return values
+
+
+def drawn_inputs(
+    function: FuncOp,
+    dims: Dims,
+    kinds: Sequence[InputKind],
+    factors: NDArray[np.float64],
+    seed: int,
+) -> list[Tensor[Floats]]:
+    """The inputs in f32, which holds all element types; small inputs are kept."""
+    inputs: list[Tensor[Floats]] = []
+    for number, (argument, each) in enumerate(zip(function.body.block.args, dims, strict=True)):
+        source = DrawnFloats(
+            argument,
+            number,
+            kinds,
+            factors,
+            seed,
+            constant=is_constant_input(function, number),
+            hot_channels=_hot_channels(each),
+        )
+        inputs.append(made(drawn(source, each), KEPT // len(kinds)))
+    return inputs
+
+
+def _hot_channels(dims: Sequence[Dim]) -> tuple[int, int]:
+    """Two of the computed indices of the last dimension: the same for all of one size."""
+    indices = dims[-1].indices if dims else np.zeros(1, np.intp)
+    return int(indices[len(indices) // 3]), int(indices[0])

@@ -1,6 +1,6 @@
 """Emits reductions over rows or columns: first in a thread, then in a warp, then over warps."""
 
-from math import prod
+from math import ceil, prod
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32
@@ -170,26 +170,49 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
 
 
 def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
-    """Compute each element of the result in one thread, for dims that are neither side."""
-    emit, shape = ctx.emit, threadblock.shape_of(op.input)
+    """
+    Compute each element of the result by itself, for dims that are neither side.
+
+    Neighbouring lanes share the terms of an element where there are fewer elements than threads:
+    one thread for each took 16 us for 256 partial sums of 16 elements on an H200.
+    """
+    emit, kind, shape = ctx.emit, kind_of(op), threadblock.shape_of(op.input)
     dims = op.dims.get_values()
     kept = tuple(1 if dim in dims else size for dim, size in enumerate(shape))
     gone = tuple(size if dim in dims else 1 for dim, size in enumerate(shape))
-    for first in range(0, prod(kept), ctx.threads):
-        number = emit.add(ctx.thread, first)
-        full = first + ctx.threads <= prod(kept)
-        with emit.when(full or emit.less(number, prod(kept))):
-            corner = ctx.unravel(number, kept)
+    elements, terms = prod(kept), prod(gone)
+    lanes = lanes_of_an_element(elements, terms, ctx.threads)
+    part = emit.bits(ctx.thread, lanes - 1)
+    together = ctx.threads // lanes
+    for first in range(0, elements, together):
+        number = emit.add(emit.div(ctx.thread, lanes), first)
+        exists = first + together <= elements or emit.less(number, elements)
+        # Lanes without an element exchange with others, too.
+        corner = ctx.unravel(number if exists is True else emit.least(number, elements - 1), kept)
 
-            def iteration(
-                step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
-            ) -> list[SSAValue]:
-                steps = ctx.unravel(step, gone)
-                indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
-                return [combine(ctx, carried[0], element(ctx, op, indices), kind_of(op))]
+        def iteration(
+            step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
+        ) -> list[SSAValue]:
+            term = emit.add(emit.mul(step, lanes), part)
+            inside = terms % lanes == 0 or emit.less(term, terms)
+            steps = ctx.unravel(term if inside is True else emit.least(term, terms - 1), gone)
+            indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
+            value = emit.select(inside, element(ctx, op, indices), emit.f32(NEUTRAL[kind]))
+            return [combine(ctx, carried[0], value, kind)]
 
-            total = emit.loop(prod(gone), [emit.f32(NEUTRAL[kind_of(op)])], iteration)
-            emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), total)
+        (total,) = emit.loop(ceil(terms / lanes), [emit.f32(NEUTRAL[kind])], iteration)
+        for bit in range(lanes.bit_length() - 1):
+            total = combine(ctx, total, exchange(ctx, total, 1 << bit), kind)
+        with emit.when(emit.all([exists, emit.equal(part, 0)])):
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), [total])
+
+
+def lanes_of_an_element(elements: int, terms: int, threads: int) -> int:
+    """How many lanes, a power of two, share the terms of each element of a result."""
+    lanes = 1
+    while 2 * lanes <= min(WARP_THREADS, terms, threads // elements):
+        lanes *= 2
+    return lanes
 
 
 def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue:

@@ -31,7 +31,7 @@ from mirage_mlir.passes.frontend.index_samples import samples_of
 from mirage_mlir.passes.frontend.strided_views import bytes_of, strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
-from mirage_mlir.search.program.program import Function, Kind, Memory, Program
+from mirage_mlir.search.program.program import ROUNDED, Function, Kind, Memory, Program
 from mirage_mlir.search.program.tensor_slices import ArgumentView, AxisSlice
 
 PARTIAL_VIEWS = (kernel.SliceOp, kernel.BroadcastOp)
@@ -106,7 +106,7 @@ class _Reader:
     inside: frozenset[Operation]
     """The operators of the piece; what others make is an argument."""
     felt: Collection[Operation] = ()
-    """Operators that none may see through; see `read_piece`."""
+    """Operators whose rounding must stay; see `read_piece`."""
     whole: bool = True
     """Whether views of `PARTIAL_VIEWS` of arguments are part of the program."""
     builder: ProgramBuilder = field(default_factory=ProgramBuilder)
@@ -171,14 +171,13 @@ class _Reader:
         )
 
     def _operator(self, op: Operation) -> int:
-        for operand in op.operands:
-            owner = operand.owner
-            if isinstance(owner, Operation) and owner in self.felt and owner in self.inside:
-                raise UnsupportedError(owner, "what rounding takes away is part of a result")
         if not narrows(op):
             self.builder.read_wide |= {self.values[o] for o in _read_by(op) if is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)
-        self.builder.narrow(number, element_name(kernel.tensor_type(op.results[0]).element_type))
+        element = element_name(kernel.tensor_type(op.results[0]).element_type)
+        if op in self.felt:
+            number = self.builder.function(Function(ROUNDED, (element,)), number)
+        self.builder.narrow(number, element)
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
         return number
 
@@ -367,8 +366,8 @@ def read_piece(
     """
     The piece that makes `results` with `operators`, of which it may leave out some.
 
-    A cast is nothing to the search. So operators that are `felt` (`felt_roundings`) may make
-    results, but nothing inside reads those.
+    A cast is nothing to the search; but of operators that are `felt` (`felt_roundings`) what reads
+    their results reads them rounded.
 
     Raises:
         UnsupportedError: the search cannot express one of the operators.

@@ -101,7 +101,7 @@ class Optimizer:
         self.considered: list[Plan] = []
         """All plans for the function as a whole, the fastest first."""
         self.felt: Collection[Operation] = ()
-        """Operators that no piece may see through, once the function is normalised."""
+        """Operators whose rounding must stay, once the function is normalised."""
         self.copied: dict[SSAValue, SSAValue] = {}
         """Values of the function by copies that the plan of each operator alone is made of."""
         self._alone_by_value: dict[SSAValue, PlannedKernel] = {}

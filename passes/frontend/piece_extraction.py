@@ -68,7 +68,7 @@ class NumberedFunction:
     said: Said = field(default_factory=Said)
     """Remarks on parts that are no pieces."""
     felt: Collection[Operation] = ()
-    """Operators that no part may see through."""
+    """Operators whose rounding must stay."""
     mixed: bool = False
     """Whether a part may have operators that depend on no argument besides others."""
     operations: list[Operation] = field(default_factory=list[Operation])
@@ -333,7 +333,7 @@ def partition(
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
         said: remarks that were made before, and those that are made here.
-        felt: operators that no piece may see through; see `read_piece`.
+        felt: operators whose rounding must stay; see `read_piece`.
         mixed: whether what depends on no argument may be in a piece with the rest.
     """
     said = set() if said is None else said

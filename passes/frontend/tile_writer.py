@@ -16,7 +16,7 @@ from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.selections import Selection, selection_of
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program.program import COMPARE, Axes, Function, Kind, Program
+from mirage_mlir.search.program.program import COMPARE, ROUNDED, Axes, Function, Kind, Program
 
 ELEMENT_TYPES: Mapping[str, FloatType] = {"f16": f16, "bf16": bf16, "f32": f32}
 
@@ -167,6 +167,9 @@ class TileWriter:
         if function.name == COMPARE:
             return self._compare(operation, *function.parameters)
         tile = self._operand(operation)
+        if function.name == ROUNDED:
+            (element,) = function.parameters
+            return self.builder.cast(self.builder.cast(tile, ELEMENT_TYPES[str(element)]), f32)
         made = FUNCTIONS[function.name](tile.value, *function.parameters)
         return Tile(self.builder.append(made), tile.axes)
 

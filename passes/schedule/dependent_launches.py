@@ -159,15 +159,19 @@ class DependentLaunches:
         Shared memory that a launch asks for so that the blocks are spread evenly, 0 for none.
 
         It asks for no more than is left beside a block of the launch behind it, where that has its
-        tiles copied while this one still runs.
+        tiles copied while this one still runs. Behind the last one is another call, of this or of
+        any other function: to keep room for its blocks took a LayerNorm of 320 blocks behind a
+        matmul from 6.5 to 7.5 us on an H200, six of them on some multiprocessors, on others none.
         """
         if len(self.launches) == 1 or not self.uses_pdl(number):
             return 0
         launch = self.launches[number]
         asked = occupancy_limit_bytes(self._share(launch), self.target)
-        behind = self.launches[(number + 1) % len(self.launches)]
         produced = any(graph.schedule.producer_warps for graph in launch)
-        if produced or not any(graph.schedule.producer_warps for graph in behind):
+        if produced or number + 1 == len(self.launches):
+            return asked
+        behind = self.launches[number + 1]
+        if not any(graph.schedule.producer_warps for graph in behind):
             return asked
         needed = max(graph.memory.shared_bytes for graph in behind)
         return min(asked, bytes_beside(needed, self._share(behind), self.target))

@@ -189,6 +189,45 @@ def test_compiled_function(torch: Any) -> None:
     assert close(found, wanted, "float16")
 
 
+HALVES = """
+func.func @halves(%x: tensor<64x512xf32>, %w: tensor<512x96xbf16>) -> tensor<64x96xf32> {
+  %h = kernel.cast %x : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %k = kernel.cast %h : (tensor<64x512xbf16>) -> tensor<64x512xf32>
+  %r = kernel.sub %x, %k : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  %l = kernel.cast %r : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %a = kernel.matmul %h, %w : (tensor<64x512xbf16>, tensor<512x96xbf16>) -> tensor<64x96xf32>
+  %b = kernel.matmul %l, %w : (tensor<64x512xbf16>, tensor<512x96xbf16>) -> tensor<64x96xf32>
+  %o = kernel.add %a, %b : (tensor<64x96xf32>, tensor<64x96xf32>) -> tensor<64x96xf32>
+  func.return %o : tensor<64x96xf32>
+}
+"""
+
+
+def test_a_product_of_halves(torch: Any, tmp_path: Path) -> None:
+    """Bits that the first half loses are in the second."""
+    (tmp_path / "halves.mlir").write_text(HALVES)
+    kernel = mi.superoptimize_file(tmp_path / "halves.mlir")
+    x, w = torch.randn(64, 512, device="cuda"), torch.randn(512, 96, device="cuda").bfloat16()
+    found, wanted = kernel(x, w).double(), x.double() @ w.double()
+    assert (found - wanted).norm() <= 2e-5 * wanted.norm()
+
+
+def test_what_rounding_takes_away(torch: Any) -> None:
+    """A compensated sum, to the bit."""
+
+    def compensated(weight: Any, carried: Any, step: Any) -> Any:
+        whole = carried + step
+        moved = weight + whole
+        return moved, whole + (weight - moved)
+
+    arrays = [torch.randn(511, 1000, device="cuda").bfloat16() * each for each in (1, 1e-3, 1e-2)]
+    found, rest = mi.compile(compensated)(*arrays)
+    wanted, left = compensated(*arrays)
+    assert torch.equal(found, wanted)
+    assert torch.equal(rest, left)
+    assert left.abs().max() > 0
+
+
 def test_parts_of_a_model_that_are_timed(torch: Any, ours: Any) -> None:
     """Both ways of a part are measured, and the slower one is left."""
     from mirage_mlir.frameworks.backend.entry import Backend

@@ -30,18 +30,64 @@ func.func @read_wide(%x: tensor<1024x256xf16>, %w: tensor<256x1536xf16>) -> tens
 }
 
 // A value in two halves: what rounding loses of the first is in the second. For the search, to which
-// casts are nothing, the second is 0: so the difference is a kernel of its own.
+// rounding is nothing otherwise, the second would be 0.
 // CHECK-LABEL: func.func @halves
-// CHECK:         kernel.graph_defined
-// CHECK:         threadblock.cast {{.*}}xbf16>
-// CHECK:         kernel.graph_defined
-// CHECK:         threadblock.sub
+// CHECK:         [[X:%.*]] = threadblock.load
+// CHECK:         [[HIGH:%.*]] = threadblock.cast [[X]] {{.*}}xbf16>
+// CHECK:         [[BACK:%.*]] = threadblock.cast [[HIGH]] {{.*}}xf32>
+// CHECK:         threadblock.sub [[X]], [[BACK]]
+// CHECK-NOT:     kernel.graph_defined
 // CHECK:         func.return
 func.func @halves(%x: tensor<64x512xf32>) -> (tensor<64x512xbf16>, tensor<64x512xf32>) {
   %hi = kernel.cast %x : (tensor<64x512xf32>) -> tensor<64x512xbf16>
   %back = kernel.cast %hi : (tensor<64x512xbf16>) -> tensor<64x512xf32>
   %lo = kernel.sub %x, %back : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
   func.return %hi, %lo : tensor<64x512xbf16>, tensor<64x512xf32>
+}
+
+// A product of two halves: one product of their sum, rounded, would be shorter.
+// CHECK-LABEL: func.func @product_of_halves
+// CHECK-COUNT-2: threadblock.matmul
+// CHECK:         func.return
+func.func @product_of_halves(%x: tensor<64x512xf32>, %w: tensor<512x256xbf16>) -> tensor<64x256xf32> {
+  %h = kernel.cast %x : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %k = kernel.cast %h : (tensor<64x512xbf16>) -> tensor<64x512xf32>
+  %n = kernel.neg %k : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  %r = kernel.add %x, %n : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  %l = kernel.cast %r : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %a = kernel.matmul %h, %w : (tensor<64x512xbf16>, tensor<512x256xbf16>) -> tensor<64x256xf32>
+  %b = kernel.matmul %l, %w : (tensor<64x512xbf16>, tensor<512x256xbf16>) -> tensor<64x256xf32>
+  %o = kernel.add %a, %b : (tensor<64x256xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+  func.return %o : tensor<64x256xf32>
+}
+
+// What a compensated sum carries on: 0, if numbers were real.
+// CHECK-LABEL: func.func @compensated
+// CHECK-COUNT-2: threadblock.add
+// CHECK:         threadblock.sub
+// CHECK:         threadblock.add
+// CHECK-NOT:     kernel.graph_defined
+// CHECK:         func.return
+func.func @compensated(%p: tensor<512x1024xbf16>, %c: tensor<512x1024xbf16>, %u: tensor<512x1024xbf16>) -> (tensor<512x1024xbf16>, tensor<512x1024xbf16>) {
+  %s = kernel.add %c, %u : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<512x1024xbf16>
+  %n = kernel.add %p, %s : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<512x1024xbf16>
+  %d = kernel.sub %p, %n : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<512x1024xbf16>
+  %e = kernel.add %s, %d : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<512x1024xbf16>
+  func.return %n, %e : tensor<512x1024xbf16>, tensor<512x1024xbf16>
+}
+
+// The error of a quantisation, by which the next is corrected.
+// CHECK-LABEL: func.func @feedback
+// CHECK:         threadblock.cast {{.*}}xf16>
+// CHECK:         threadblock.sub
+// CHECK:         func.return
+func.func @feedback(%x: tensor<64x512xf32>) -> (tensor<64x512xf32>, tensor<64x512xf16>) {
+  %a = kernel.scale %x {factor = 4.0 : f32} : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  %h = kernel.cast %a : (tensor<64x512xf32>) -> tensor<64x512xf16>
+  %k = kernel.cast %h : (tensor<64x512xf16>) -> tensor<64x512xf32>
+  %d = kernel.scale %k {factor = 0.25 : f32} : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  %l = kernel.sub %x, %d : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  func.return %l, %h : tensor<64x512xf32>, tensor<64x512xf16>
 }
 
 // One reader rounds to bf16, another to f16: neither type has what both read.

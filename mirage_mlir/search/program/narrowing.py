@@ -105,6 +105,8 @@ class Narrowing:
         rounded: values that the program reads as it has rounded them, with the element types.
         shifted: the exps that a maximum keeps in range.
         sizes: elements along each axis.
+        only_its_own: whether nothing else is narrowed, since the program is about what rounding
+            takes away.
     """
 
     forms: NormalForm
@@ -114,10 +116,13 @@ class Narrowing:
     rounded: Mapping[Poly, str] = field(default_factory=dict[Poly, str])
     shifted: Sequence[ShiftedExps] = ()
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    only_its_own: bool = False
     _known: dict[Poly, bool] = field(default_factory=dict[Poly, bool])
 
     def admits(self, form: Poly) -> bool:
         """Whether a value may be narrowed."""
+        if self.only_its_own:
+            return self.has(form)
         if self.element_type != F16:
             return True
         if form not in self._known:

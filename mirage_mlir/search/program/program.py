@@ -27,6 +27,9 @@ KEPT = "kept"
 CHOSEN = "chosen"
 """The function that is one of two numbers, its parameters: the first where its operand is not 0."""
 
+ROUNDED = "rounded"
+"""The function that rounds to the element type that is its parameter, where that matters."""
+
 NARROW = ("f16", "bf16")
 """Element types of less than 32 bits, those of the narrowest range of exponents first."""
 

@@ -7,6 +7,7 @@ from mirage_mlir.expr.heads import FULL, GRID, Maximum, Poly
 from mirage_mlir.expr.normal_form import NormalForm
 from mirage_mlir.search.program.narrowing import Narrowing, ShiftedExps
 from mirage_mlir.search.program.program import (
+    ROUNDED,
     Function,
     Kind,
     Node,
@@ -212,6 +213,7 @@ def narrowing_of(program: Program, reading: Reading) -> Narrowing:
         _rounded(program, values),
         tuple(_shifted_exps(reading)),
         program.sizes,
+        any(node.function and node.function.name == ROUNDED for node in program.nodes),
     )
 
 

@@ -19,6 +19,7 @@ KINDS = {
     "masked": InputKind("masks of -inf over the first half", masked=Masked.FIRST),
     "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
     "far": InputKind("argument 0 far from zero", far=(0,)),
+    "near": InputKind("all arguments far from zero", far=(0, 1)),
 }
 
 
@@ -296,3 +297,57 @@ def test_halves_of_a_value() -> None:
     assert loss("normal", "16x64 64x8:bf16", "16x8", halves, halves).acceptable
     assert not loss("normal", "16x64 64x8:bf16", "16x8", halves, first).acceptable
     assert loss("normal", "16x64 64x8:bf16", "16x8", first, first).acceptable
+
+
+ROUNDED = """
+%h = cast %0 : 16x64 -> 16x64:bf16
+%b = cast %h : 16x64:bf16 -> 16x64
+"""
+
+LEFT = {
+    "negated": "%n = neg %b : 16x64 -> 16x64\n%r = add %0, %n : 16x64 16x64 -> 16x64",
+    "squares": """
+    %p = mul %0, %0 : 16x64 16x64 -> 16x64
+    %q = mul %0, %b : 16x64 16x64 -> 16x64
+    %r = sub %p, %q : 16x64 16x64 -> 16x64
+    """,
+    "logarithm": "%q = div %0, %b : 16x64 16x64 -> 16x64\n%r = log %q : 16x64 -> 16x64",
+    "functions": """
+    %e = exp %0 : 16x64 -> 16x64
+    %f = exp %b : 16x64 -> 16x64
+    %r = sub %e, %f : 16x64 16x64 -> 16x64
+    """,
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_rounding_takes_away(name: str) -> None:
+    """It is 0, if numbers were real; and not to be left out."""
+    program = ROUNDED + LEFT[name]
+    nothing = "%r = sub %0, %0 : 16x64 16x64 -> 16x64"
+    for kind in ("normal", "tiny", "far"):
+        assert loss(kind, "16x64 16x64", "16x64", program, program).acceptable
+    assert not loss("normal", "16x64 16x64", "16x64", program, nothing).acceptable
+
+
+def test_more_precise_than_the_program() -> None:
+    """A cast that says nothing may be left out, also where it is coarse."""
+    mean = """
+    %m = reduce_mean %{x} {{dims = array<i64: 1>}} : 16x64 -> 16x1
+    %r = sub %{x}, %m : 16x64 16x1 -> 16x64
+    """
+    program, candidate = ROUNDED + mean.format(x="b"), mean.format(x="0")
+    for kind in ("normal", "far"):
+        assert loss(kind, "16x64 16x64", "16x64", program, candidate).acceptable
+
+
+def test_an_exact_difference() -> None:
+    """Inputs are numbers as they are: what the program loses nothing of must not be lost."""
+    difference = "%r = sub %0, %1 : 16x64 16x64 -> 16x64"
+    through_a_quotient = """
+    %q = div %0, %1 : 16x64 16x64 -> 16x64
+    %o = constant {value = 1.0 : f32} : 1x1
+    %d = sub %q, %o : 16x64 1x1 -> 16x64
+    %r = mul %d, %1 : 16x64 16x64 -> 16x64
+    """
+    assert not loss("near", "16x64 16x64", "16x64", difference, through_a_quotient).acceptable

@@ -1,0 +1,53 @@
+"""Which roundings a program is about."""
+
+import pytest
+from bodies import programs
+
+from mirage_mlir.equivalence.felt_roundings import felt_roundings
+
+HALVES = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%l = sub %0, %b : {0} {0} -> {0}
+%r = exp %l : {0} -> {0}
+"""
+
+COMPENSATED = """
+%h = add %1, %2 : {0}:f16 {0}:f16 -> {0}:f16
+%n = add %0, %h : {0}:f16 {0}:f16 -> {0}:f16
+%d = sub %0, %n : {0}:f16 {0}:f16 -> {0}:f16
+%r = add %h, %d : {0}:f16 {0}:f16 -> {0}:f16
+"""
+
+NORM = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%n = rms_norm %b {{eps = 1.0e-05 : f32}} : {0} -> {0}
+%r = add %0, %n : {0} {0} -> {0}
+"""
+
+
+def felt(shape: str, inputs: str, result: str, body: str) -> set[str | None]:
+    """The names of the operators."""
+    (function,) = programs(inputs.format(shape), result.format(shape), body.format(shape))
+    return {op.results[0].name_hint for op in felt_roundings(function)}
+
+
+@pytest.mark.parametrize("shape", ["8x16", "4096x4096"])
+def test_what_is_felt(shape: str) -> None:
+    assert felt(shape, "{0}", "{0}", HALVES) == {"h", "l"}
+    three = "{0}:f16 {0}:f16 {0}:f16"
+    assert felt(shape, three, "{0}:f16", COMPENSATED) == {"h", "n", "d", "r"}
+    assert felt(shape, "{0}", "{0}", NORM) == set()
+
+
+def test_too_large_to_be_run() -> None:
+    """Sums over all elements: casts of what is read otherwise, too, are taken for felt."""
+    total = """
+    %t = reduce_sum %0 {{dims = array<i64: 0, 1>}} : {0} -> 1x1
+    %h = cast %0 : {0} -> {0}:bf16
+    %b = cast %h : {0}:bf16 -> {0}
+    %r = add %b, %t : {0} 1x1 -> {0}
+    """
+    assert felt("512x512", "{0}", "{0}", total) == set()
+    assert felt("16384x16384", "{0}", "{0}", total) == {"h"}
