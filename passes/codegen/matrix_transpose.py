@@ -28,8 +28,14 @@ LANE_BITS = ((2, 0), (4, 0), (0, 1), (0, 2), (0, 4))
 PAIR, SIDE_BY_SIDE = (2, 1, 0), (2, 0, 8)
 """The innermost loops over its registers: neighbours along a column, two matrices along a row."""
 
-FEWEST_SLOTS = 32
-"""Elements of a thread below which they are stored as they are: the exchanges would take longer."""
+FEWEST_SLOTS = 8
+"""
+Elements of a thread below which they are stored as they are: nothing is gained.
+
+Stores of 2 bytes write half a sector at a time, which L2 takes badly: two results of 1,024 by 256,
+16 elements a thread, took 6.3 us on an H200, and 3.9 so; a linear layer with a scaled residual of
+20 elements 8.1, and 4.4. Of 52 kernels none took longer.
+"""
 
 
 def read_along_rows(

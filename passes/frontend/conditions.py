@@ -9,10 +9,13 @@ chosen has no effect, whatever it is. The writer of tiles makes one `select` of 
 from collections.abc import Sequence
 from math import isnan
 
-from xdsl.ir import Operation
+import numpy as np
+from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.elementwise import row_of
+from mirage_mlir.float_formats import FORMATS
+from mirage_mlir.interpreters.float_domain import round_to_format
 from mirage_mlir.operators.elementwise import Conditional, Parameters
 from mirage_mlir.search.program.builder import ProgramBuilder
 from mirage_mlir.search.program.program import CHOSEN, COMPARE, KEPT, Function, Kind
@@ -36,6 +39,15 @@ def number_of(op: object) -> float | None:
         return None
     value = float(op.value.value.data)
     return None if isnan(value) else value
+
+
+def is_exact(value: SSAValue) -> bool:
+    """Whether a constant is what it says in its own element type; kernels compare in f32."""
+    if (number := number_of(value.owner)) is None:
+        return True
+    stored = np.array(np.float32(number), np.float64)
+    kind = FORMATS[kernel.tensor_type(value).element_type.name]
+    return bool(round_to_format(stored, kind) == stored)
 
 
 def record_condition(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 
-import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -21,11 +20,15 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.bases import TF32
 from mirage_mlir.dialects.elementwise import parameters_of, row_of
 from mirage_mlir.float_formats import FORMATS
-from mirage_mlir.interpreters.float_domain import round_to_format
 from mirage_mlir.interpreters.roundings import is_wide, narrows
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.analysis.tensor_views import VIEWS
-from mirage_mlir.passes.frontend.conditions import is_condition, number_of, record_condition
+from mirage_mlir.passes.frontend.conditions import (
+    is_condition,
+    is_exact,
+    number_of,
+    record_condition,
+)
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
 from mirage_mlir.passes.frontend.strided_views import bytes_of, strides_of, view_of
@@ -189,7 +192,7 @@ class _Reader:
             self.values[operand] if (number := number_of(operand.owner)) is None else number
             for operand in op.operands
         ]
-        if row.name == "compare" and not all(map(_is_exact, op.operands)):
+        if row.name == "compare" and not all(map(is_exact, op.operands)):
             reason = "with a number that is not exact in its element type is not searched for"
             raise UnsupportedError(op, f"{op.name} {reason}")
         shape = kernel.shape_of(op.results[0])
@@ -207,15 +210,6 @@ class _Reader:
         if type(op) in COMPOSITE:
             return COMPOSITE[type(op)](self.builder, op, operands)
         raise UnsupportedError(op, f"{op.name} inside a kernel is not searched for")
-
-
-def _is_exact(value: SSAValue) -> bool:
-    """Whether a constant is what it says in its own element type; kernels compare in f32."""
-    if (number := number_of(value.owner)) is None:
-        return True
-    stored = np.array(np.float32(number), np.float64)
-    kind = FORMATS[kernel.tensor_type(value).element_type.name]
-    return bool(round_to_format(stored, kind) == stored)
 
 
 def _read_by(op: Operation) -> Sequence[SSAValue]:

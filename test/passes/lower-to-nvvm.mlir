@@ -107,7 +107,7 @@ builtin.module attributes {kernel.target = #kernel.target<"A100">} {
 // CHECK:         "nvvm.wgmma.wait.group.sync.aligned"() <{group = 0 : i64}>
 // CHECK:         "nvvm.griddepcontrol"() <{kind = #nvvm<grid_dep_action wait>}>
 // CHECK-NOT:     nvvm.barrier
-// CHECK-COUNT-8: llvm.store {{.*}} : f16, !llvm.ptr<1>
+// CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf16>, !llvm.ptr<1>
 // CHECK:         kernel.interface = #kernel.interface<"linear", [tensor<16x512xf16>, tensor<512x128xf16>], array<i64: 1>, [tensor<16x128xf16>], [array<i64: 128, 1>]
 // CHECK-SAME:    #kernel.tensor_map<tensor = "input:0", dims = [512, 16], {{.*}}#kernel.tensor_map<tensor = "input:1"
 // CHECK-SAME:    targets = [#nvvm.target<O = 3, chip = "sm_90a"

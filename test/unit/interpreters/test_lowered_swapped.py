@@ -13,7 +13,8 @@ CASES = {
     "rows and columns that end inside tiles": (Linear(170, 120, 200, 88, 64, 128), 4),
     "columns in pairs": (Linear(88, 64, 130, 88, 64, 128), 1),
     "bf16": (Linear(88, 128, 128, 88, 64, 128, "bf16"), 4),
-    "few rows": (Linear(16, 128, 128, 16, 64, 128), 1),
+    "few rows": (Linear(16, 128, 128, 16, 64, 128), 4),
+    "fewer rows": (Linear(8, 128, 64, 8, 64, 64), 1),
 }
 
 
