@@ -45,6 +45,23 @@ def test_lanes_store_sixteen_bytes(make: Callable[[], ModuleOp], target: str):
 
 
 @pytest.mark.parametrize(
+    ("make", "target"),
+    [
+        # Two tiles of 8 columns, and six.
+        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 16)), "sm_90a"),
+        (lambda: plain_linear(Linear(64, 64, 96, 64, 32, 48, "bf16")), "sm_90a"),
+        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 64)), "sm_80"),
+        # Rows of 200 bytes are aligned to 8; rows and columns end inside tiles.
+        (lambda: plain_linear(Linear(50, 64, 100, 64, 32, 32)), "sm_90a"),
+    ],
+)
+def test_lanes_store_eight_bytes(make: Callable[[], ModuleOp], target: str):
+    kernels = check(make(), target=target)
+    assert any(isinstance(op, ShflSyncOp) for op in kernels.walk())
+    assert set(stores_of(kernels)) == {8}
+
+
+@pytest.mark.parametrize(
     "make",
     [
         # Rows of 36 bytes are not aligned to 16; three tiles of 8 columns are not four.
