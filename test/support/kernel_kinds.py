@@ -334,7 +334,7 @@ ROWS = {
     ),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
-    "rows_stored_in_a_loop": rows(partial(tiles.rows_and_sums, 64, 256, 4, 8, "f16"), TENSOR_COPY),
+    "rows_stored_in_a_loop": rows(partial(tiles.rows_and_sums, 64, 256, 4, 8, "f16"), COPY),
     "rows_stored_in_a_loop_primes": rows(
         partial(tiles.rows_and_sums, 101, 67, 5, 3, "bf16"), FOLLOWS
     ),
@@ -342,10 +342,10 @@ ROWS = {
         partial(tiles.rows_and_sums, 61, 64, 3, 4, "f32"), FOLLOWS
     ),
     "rows_cyclic": Kind(
-        lambda: cyclic(tiles.row_gradients(1024, 512, 32, 1, "f16")), (TENSOR_COPY,), (COPY,)
+        lambda: cyclic(tiles.row_gradients(1024, 512, 32, 1, "f16")), (COPY,), (COPY,)
     ),
     "rows_cyclic_ragged": Kind(
-        lambda: cyclic(tiles.row_gradients(1003, 256, 66, 2, "bf16")), (TENSOR_COPY,), (COPY,)
+        lambda: cyclic(tiles.row_gradients(1003, 256, 66, 2, "bf16")), (COPY,), (COPY,)
     ),
     "rows_cyclic_few": rows(lambda: cyclic(tiles.row_gradients(7, 67, 12, 1, "f32")), FOLLOWS),
     "transposes": rows(partial(tiles.transposes, 40, 24, (20, 12), "f16")),
