@@ -15,9 +15,8 @@ in f32 has another error of about u32 sqrt(K). u is that of the output's type, o
 way to it if the program has an error of that size: with two halves for a value it has not. Where
 the program is finite, the candidate has to be.
 
-An output may be what rounding takes away (`x - bf16(x)`), that is nothing without rounding. So
-where rounding to f16 and bf16 decides about an output of normal inputs, the reference has it, in
-f64 otherwise.
+An output may be made of what rounding takes away (`x - bf16(x)`), which is nothing without. Its
+reference has the rounding to f16 and bf16, in f64 otherwise (`felt_values`).
 
 Where few elements have large errors (near ties of large scores), or where a result is what did not
 cancel (the divergence of distributions that are nearly equal), e is luck. So before a candidate is
@@ -38,6 +37,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
+from mirage_mlir.equivalence.felt_values import depends_on, felt_values
 from mirage_mlir.equivalence.float_inputs import KEPT, InputKind, drawn_inputs
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.equivalence.tolerances import PROGRAM, tolerated
@@ -46,7 +46,7 @@ from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import (
     element_type_of,
 )
-from mirage_mlir.interpreters.rounded_results import RoundedResults, rounds
+from mirage_mlir.interpreters.rounded_results import NoisyResults, RoundedResults
 from mirage_mlir.interpreters.tensors import Tensor, TensorDomain
 
 LARGEST = {"f16": 65504.0}
@@ -67,12 +67,14 @@ LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0)
 SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
 """Of normal inputs; below 2^-14 f16 has fewer bits."""
 
-FELT = 1 / 16
-"""
-How much a value of normal inputs changes, relative to its norm, if what is felt is not rounded.
+MOST_RUNS = 12
+"""Arguments that are small in a run of their own, at most, where the gate looks for such values."""
 
-Of 222 programs of networks the largest changes are 0.02, of products of bf16 of random sign; what
-is left of a value less its rounding changes by 1.
+NOISE = 2.0**-17
+"""
+Of an output that is what rounding takes away: relative, of inexact results in f32. It is many times
+what other orders of operations change, so that some ties are rounded the other way in each run; of
+values that are rounded to bf16, then, one in 256, so that what is left of them has digits still.
 """
 
 DISTINCT = 1e-9
@@ -104,8 +106,8 @@ class FloatGate:
         largest = max([1, *(prod(dim.count for dim in each) for each in dims)])
         together = max(1, KEPT // largest)
         factors = self._factors(kinds)
-        self.felt = self._felt()
-        """Of each output whether the program is about what it rounds."""
+        self.felt = self._felt(together)
+        """Of each output whether it is made of what rounding takes away."""
         self._groups = [
             _Group(self, kinds[start : start + together], factors[start : start + together])
             for start in range(0, len(kinds), together)
@@ -131,16 +133,10 @@ class FloatGate:
         """See `drawn_inputs`."""
         return drawn_inputs(self.reference, self.dims, kinds, factors, self.seed)
 
-    def _felt(self) -> list[bool]:
-        if not any(map(rounds, self.reference.body.block.ops)):
-            return [False] * len(results_of(self.reference))
-        inputs = self.drawn([InputKind("normal inputs")], np.ones(1))
-        exact = run(self.reference, FloatDomain(rounding=False), inputs)
-        rounded = _with_rounded_results(self.reference, inputs)
-        return [
-            max(relative_errors(one, other)) > FELT
-            for one, other in zip(exact, rounded, strict=True)
-        ]
+    def _felt(self, together: int) -> list[bool]:
+        runs = min(MOST_RUNS, max(0, together - 2))
+        felt = felt_values(self.reference, self.dims, runs, self.seed)
+        return [depends_on(value, felt) for value in results_of(self.reference)]
 
     def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
         """The factors for inputs of each kind, which set the size of arguments of exp."""
@@ -219,17 +215,25 @@ class _Group:
         """What is tolerated if the program's error is the largest of several."""
         found = self._tolerances
         for number in range(OTHER_RUNS):
-            domain = FloatDomain(rounding=True, luck=[self._gate.seed, 8, number])
-            own = run(self._gate.reference, domain, self._inputs)
-            others = self._tolerated(self._errors(own))
+            others = self._tolerated(self._errors(self._with_luck(number)))
             found = [
-                # What rounding takes away is no luck where that is the result.
-                one
-                if felt
-                else [max(p) if isfinite(p[1]) else p[0] for p in zip(one, other, strict=True)]
-                for felt, one, other in zip(self._gate.felt, found, others, strict=True)
+                [max(pair) if isfinite(pair[1]) else pair[0] for pair in zip(*each, strict=True)]
+                for each in zip(found, others, strict=True)
             ]
         return found
+
+    def _with_luck(self, number: int) -> list[Tensor[Floats]]:
+        """The results of the program with other luck."""
+        reference, seed = self._gate.reference, self._gate.seed
+        lucky = run(reference, FloatDomain(rounding=True, luck=[seed, 8, number]), self._inputs)
+        if not any(self._gate.felt):
+            return lucky
+        # What rounding takes away is no luck, but for ties.
+        noisy = NoisyResults(NOISE, [seed, 9, number]).run(reference, self._inputs)
+        return [
+            one if felt else other
+            for felt, one, other in zip(self._gate.felt, noisy, lucky, strict=True)
+        ]
 
     def _tolerated(self, errors: list[list[float]]) -> list[list[float]]:
         """The errors that candidates may have, for those of the program."""

@@ -1,8 +1,9 @@
-"""Functions in f64 in which nothing but the narrow results of operators is rounded."""
+"""Functions of kernel operators in which their own results alone are rounded, or are noisy."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Operation, OpResult
 
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
@@ -21,23 +22,47 @@ def _is_narrow(value: OpResult) -> bool:
 
 
 class RoundedResults(KernelInterpreter[Floats]):
-    """Runs functions of kernel operators in f64 with the rounding of results, but for some."""
+    """Runs functions in f64, and rounds results to types of less than 32 bits."""
 
-    def __init__(self, without: Collection[Operation] = ()):
+    def __init__(self) -> None:
         super().__init__(FloatDomain(rounding=False), sparse=True)
-        self._without = without
-        self.values: dict[OpResult, Tensor[Floats]] = {}
-        """What was computed."""
 
     def _results(self, op: Operation, operands: list[Tensor[Floats]]) -> list[Tensor[Floats]]:
         found = super()._results(op, operands)
-        if rounds(op) and op not in self._without:
-            found = [_rounded(*each) for each in zip(found, op.results, strict=True)]
-        self.values.update(zip(op.results, found, strict=True))
-        return found
+        if not rounds(op):
+            return found
+        return [_rounded(*each) for each in zip(found, op.results, strict=True)]
 
 
 def _rounded(x: Tensor[Floats], value: OpResult) -> Tensor[Floats]:
     element_type = element_type_of(value.type)
     with np.errstate(all="ignore"):
         return x.mapped(lambda array: round_to(array, element_type))
+
+
+class NoisyResults(KernelInterpreter[Floats]):
+    """
+    Runs functions as kernels do, but changes what is not exact in f32 by a small random factor.
+
+    What is rounded to a type of less than 32 bits then is the same number as a rule, and seldom its
+    neighbour.
+    """
+
+    def __init__(self, noise: float, seed: Sequence[int]):
+        super().__init__(FloatDomain(rounding=True), sparse=True)
+        self._noise = noise
+        self._random = np.random.default_rng(seed)
+        self._exact = KernelInterpreter(FloatDomain(rounding=False), sparse=True)
+
+    def _result(self, op: Operation, operands: list[Tensor[Floats]]) -> Tensor[Floats]:
+        value = super()._result(op, operands)
+        if mnemonic(op) in VIEWS or not operands:
+            return value
+        wide = [each.mapped(lambda x: x.astype(np.float64)) for each in operands]
+        exact = self._exact._result(op, wide)
+        return Tensor(self._changed(value.array, exact.array), value.dims)
+
+    def _changed(self, x: Floats, exact: Floats) -> Floats:
+        factors: NDArray[np.float64] = 1 + self._noise * self._random.uniform(-1, 1, x.shape)
+        with np.errstate(all="ignore"):
+            return np.where(x == exact, x, (x * factors).astype(x.dtype))

@@ -90,6 +90,20 @@ func.func @feedback(%x: tensor<64x512xf32>) -> (tensor<64x512xf32>, tensor<64x51
   func.return %l, %h : tensor<64x512xf32>, tensor<64x512xf16>
 }
 
+// An error that is carried on, which is small beside a gradient.
+// CHECK-LABEL: func.func @carried
+// CHECK-COUNT-2: threadblock.load
+// CHECK:         threadblock.cast {{.*}}xbf16>
+// CHECK:         threadblock.sub
+// CHECK:         func.return
+func.func @carried(%g: tensor<64x512xf32>, %e: tensor<64x512xf32>) -> (tensor<64x512xbf16>, tensor<64x512xf32>) {
+  %q = kernel.cast %g : (tensor<64x512xf32>) -> tensor<64x512xbf16>
+  %k = kernel.cast %q : (tensor<64x512xbf16>) -> tensor<64x512xf32>
+  %s = kernel.add %g, %e : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  %l = kernel.sub %s, %k : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  func.return %q, %l : tensor<64x512xbf16>, tensor<64x512xf32>
+}
+
 // One reader rounds to bf16, another to f16: neither type has what both read.
 // CHECK-LABEL: func.func @two_types
 // CHECK:         kernel.graph_defined

@@ -329,9 +329,6 @@ ROWS = {
     ),
     "softmax_sums": rows(partial(attention.softmax_sums, 5, 33, 7)),
     "sums_over_the_first_of_three": rows(partial(tiles.reduction, (47, 5, 3), [0], "sum")),
-    "largest_over_the_ends_of_three": rows(
-        partial(tiles.reduction, (33, 21, 8), [0, 2], "max", cut=1)
-    ),
     "largest_of_columns": rows(partial(tiles.reduction, (23, 37), [0], "max", cut=1)),
     "looped_maximum": rows(partial(tiles.looped_reduction, (40, 100), 32, 1, [1], ("max", "max"))),
     "rows_stored_in_a_loop": rows(partial(tiles.rows_and_sums, 64, 256, 4, 8, "f16"), COPY),

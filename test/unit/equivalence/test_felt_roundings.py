@@ -27,6 +27,37 @@ NORM = """
 """
 
 
+CARRIED = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%s = add %0, %1 : {0} {0} -> {0}
+%r = sub %s, %b : {0} {0} -> {0}
+"""
+
+THIRDS = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%l = sub %0, %b : {0} {0} -> {0}
+%m = cast %l : {0} -> {0}:bf16
+%c = cast %m : {0}:bf16 -> {0}
+%r = sub %l, %c : {0} {0} -> {0}
+"""
+
+QUOTIENT = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%r = div %0, %b : {0} {0} -> {0}
+"""
+
+MORE_THAN_ONE = """
+%h = cast %0 : {0} -> {0}:bf16
+%b = cast %h : {0}:bf16 -> {0}
+%o = constant {{value = 1.0 : f32}} : 1x1
+%s = add %0, %o : {0} 1x1 -> {0}
+%r = sub %s, %b : {0} {0} -> {0}
+"""
+
+
 def felt(shape: str, inputs: str, result: str, body: str) -> set[str | None]:
     """The names of the operators."""
     (function,) = programs(inputs.format(shape), result.format(shape), body.format(shape))
@@ -39,10 +70,16 @@ def test_what_is_felt(shape: str) -> None:
     three = "{0}:f16 {0}:f16 {0}:f16"
     assert felt(shape, three, "{0}:f16", COMPENSATED) == {"h", "n", "d", "r"}
     assert felt(shape, "{0}", "{0}", NORM) == set()
+    # Small beside what is added to it, if that is normal; what is left of what is left.
+    assert felt(shape, "{0} {0}", "{0}", CARRIED) == {"h", "r"}
+    assert felt(shape, "{0}", "{0}", MORE_THAN_ONE) == {"h", "r"}
+    assert felt(shape, "{0}", "{0}", THIRDS) == {"h", "l", "m", "r"}
+    # One, but for rounding.
+    assert felt(shape, "{0}", "{0}", QUOTIENT) == {"h", "r"}
 
 
 def test_too_large_to_be_run() -> None:
-    """Sums over all elements: casts of what is read otherwise, too, are taken for felt."""
+    """Casts of what is read otherwise, too, are taken for felt."""
     total = """
     %t = reduce_sum %0 {{dims = array<i64: 0, 1>}} : {0} -> 1x1
     %h = cast %0 : {0} -> {0}:bf16

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import pytest
 from bodies import compare, programs
+from gate_losses import KINDS, loss
 
 from mirage_mlir.equivalence import Verdict
-from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import InputKind, Masked, kinds_of
+from mirage_mlir.equivalence.float_gate import FloatGate
+from mirage_mlir.equivalence.float_inputs import kinds_of
 from mirage_mlir.equivalence.mask_inputs import is_mask
 from mirage_mlir.equivalence.sample import whole
-
-KINDS = {
-    "normal": InputKind("normal inputs"),
-    "hot": InputKind("one channel of 2e4", hot=True),
-    "first": InputKind("a first channel of 2e4", hot=True, first=True),
-    "tiny": InputKind("inputs of 1e-5", tiny=True),
-    "masked": InputKind("masks of -inf over the first half", masked=Masked.FIRST),
-    "scores": InputKind("arguments of exp up to 1e4", scores=1e4),
-    "far": InputKind("argument 0 far from zero", far=(0,)),
-    "near": InputKind("all arguments far from zero", far=(0, 1)),
-}
-
-
-def loss(kind: str, inputs: str, result: str, *bodies: str) -> Loss:
-    """The error of the one output on inputs of a kind."""
-    reference, candidate = programs(inputs, result, *bodies)
-    (found,) = FloatGate(reference, whole(reference), [KINDS[kind]], 0).losses(candidate)
-    return found
-
 
 PRODUCT = "%r = matmul %0, %1 : 16x{k} {k}x8 -> 16x8"
 
@@ -297,48 +279,6 @@ def test_halves_of_a_value() -> None:
     assert loss("normal", "16x64 64x8:bf16", "16x8", halves, halves).acceptable
     assert not loss("normal", "16x64 64x8:bf16", "16x8", halves, first).acceptable
     assert loss("normal", "16x64 64x8:bf16", "16x8", first, first).acceptable
-
-
-ROUNDED = """
-%h = cast %0 : 16x64 -> 16x64:bf16
-%b = cast %h : 16x64:bf16 -> 16x64
-"""
-
-LEFT = {
-    "negated": "%n = neg %b : 16x64 -> 16x64\n%r = add %0, %n : 16x64 16x64 -> 16x64",
-    "squares": """
-    %p = mul %0, %0 : 16x64 16x64 -> 16x64
-    %q = mul %0, %b : 16x64 16x64 -> 16x64
-    %r = sub %p, %q : 16x64 16x64 -> 16x64
-    """,
-    "logarithm": "%q = div %0, %b : 16x64 16x64 -> 16x64\n%r = log %q : 16x64 -> 16x64",
-    "functions": """
-    %e = exp %0 : 16x64 -> 16x64
-    %f = exp %b : 16x64 -> 16x64
-    %r = sub %e, %f : 16x64 16x64 -> 16x64
-    """,
-}
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_what_rounding_takes_away(name: str) -> None:
-    """It is 0, if numbers were real; and not to be left out."""
-    program = ROUNDED + LEFT[name]
-    nothing = "%r = sub %0, %0 : 16x64 16x64 -> 16x64"
-    for kind in ("normal", "tiny", "far"):
-        assert loss(kind, "16x64 16x64", "16x64", program, program).acceptable
-    assert not loss("normal", "16x64 16x64", "16x64", program, nothing).acceptable
-
-
-def test_more_precise_than_the_program() -> None:
-    """A cast that says nothing may be left out, also where it is coarse."""
-    mean = """
-    %m = reduce_mean %{x} {{dims = array<i64: 1>}} : 16x64 -> 16x1
-    %r = sub %{x}, %m : 16x64 16x1 -> 16x64
-    """
-    program, candidate = ROUNDED + mean.format(x="b"), mean.format(x="0")
-    for kind in ("normal", "far"):
-        assert loss(kind, "16x64 16x64", "16x64", program, candidate).acceptable
 
 
 def test_an_exact_difference() -> None:
