@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -12,6 +14,8 @@ from mirage_mlir.equivalence.felt_values import felt_values
 from mirage_mlir.equivalence.sample import adjacent
 from mirage_mlir.equivalence.slabs import find_slabs
 from mirage_mlir.equivalence.work import most_elements, seconds
+from mirage_mlir.interpreters.dims import NotClosed
+from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.rounded_results import rounds
 
 WANTED_SECONDS, MOST_SECONDS = 0.2, 0.4
@@ -29,11 +33,21 @@ def felt_roundings(function: FuncOp) -> frozenset[Operation]:
     """
     The operators of a function whose rounding has to stay, and those whose results show it.
 
-    Where the function is too large to be run, the casts whose operand is read by others as well.
+    Where the function cannot be run, or takes too long, the casts whose operand others read, too.
     """
-    rounding = [op for op in function.body.block.ops if rounds(op)]
+    operations = list(function.body.block.ops)
+    rounding = [op for op in operations if rounds(op)]
     if not rounding:
         return frozenset()
+    found = None
+    if not any(isinstance(op, kernel.GraphDefinedOp) for op in operations):
+        with suppress(NotClosed, NotInterpretable):
+            found = _felt(function)
+    return frozenset(filter(_is_split, rounding)) if found is None else found
+
+
+def _felt(function: FuncOp) -> frozenset[Operation] | None:
+    """The operators as a run shows them; None where it would take too long."""
     slabs = find_slabs(function, function, sums=True)
     runs = min(MOST_RUNS, len(function.body.block.args)) + 2
 
@@ -46,7 +60,7 @@ def felt_roundings(function: FuncOp) -> frozenset[Operation]:
 
     labels = next(filter(fits, GATE_LABELS), 1)
     if takes(labels) > MOST_SECONDS or most_elements(function, slabs, labels) > MOST_WHOLE:
-        return frozenset(filter(_is_split, rounding))
+        return None
     dims = adjacent(function, slabs, labels, np.random.default_rng(SEED))
     most_runs = min(runs - 2, int(MOST_SECONDS / takes(labels)))
     return felt_values(function, dims, most_runs, SEED)

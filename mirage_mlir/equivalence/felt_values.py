@@ -159,8 +159,9 @@ class _Rounded(_WithFactors):
     def _results(self, op: Operation, operands: list[Tensor[Floats]]) -> list[Tensor[Floats]]:
         found = super()._results(op, operands)
         if rounds(op):
-            bits = FORMATS[element_type_of(op.results[0].type)].mantissa_bits + 1
-            found = [each.mapped(lambda x: _with_bits(x, bits)) for each in found]
+            (value,), (result,) = found, op.results
+            bits = FORMATS[element_type_of(result.type)].mantissa_bits + 1
+            found = [value.mapped(lambda x: _with_bits(x, bits))]
         self.values.update(zip(op.results, found, strict=True))
         return found
 

@@ -14,11 +14,9 @@ from mirage_mlir.interpreters.tensors import Tensor
 
 def rounds(op: Operation) -> bool:
     """Whether an operator rounds what it computes to a type of less than 32 bits."""
-    return mnemonic(op) not in VIEWS and any(map(_is_narrow, op.results))
-
-
-def _is_narrow(value: OpResult) -> bool:
-    return element_type_of(value.type) not in ("f32", "f64")
+    if mnemonic(op) in VIEWS or len(op.results) != 1:
+        return False
+    return element_type_of(op.results[0].type) not in ("f32", "f64")
 
 
 class RoundedResults(KernelInterpreter[Floats]):
