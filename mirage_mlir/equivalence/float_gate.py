@@ -16,7 +16,7 @@ way to it if the program has an error of that size: with two halves for a value 
 the program is finite, the candidate has to be.
 
 An output may be made of what rounding takes away (`x - bf16(x)`), which is nothing without. Its
-reference has the rounding to f16 and bf16, in f64 otherwise (`felt_values`).
+reference has the rounding that makes it, in f64 otherwise (`felt_values`).
 
 Where few elements have large errors (near ties of large scores), or where a result is what did not
 cancel (the divergence of distributions that are nearly equal), e is luck. So before a candidate is
@@ -72,9 +72,9 @@ MOST_RUNS = 12
 
 NOISE = 2.0**-17
 """
-Of an output that is what rounding takes away: relative, of inexact results in f32. It is many times
-what other orders of operations change, so that some ties are rounded the other way in each run; of
-values that are rounded to bf16, then, one in 256, so that what is left of them has digits still.
+Of what is not exact before it is rounded to f16 or bf16, where what rounding takes away is kept:
+many times what other orders of operations change, so that some ties are rounded the other way in
+each run; of values that are rounded to bf16 one in 256, so that what is left has digits still.
 """
 
 DISTINCT = 1e-9
@@ -106,8 +106,11 @@ class FloatGate:
         largest = max([1, *(prod(dim.count for dim in each) for each in dims)])
         together = max(1, KEPT // largest)
         factors = self._factors(kinds)
-        self.felt = self._felt(together)
-        """Of each output whether it is made of what rounding takes away."""
+        runs = min(MOST_RUNS, max(0, together - 2))
+        self.kept = felt_values(reference, dims, runs, seed)
+        """The operators whose rounding is part of what is to be computed."""
+        self.felt = [depends_on(value, self.kept) for value in results_of(reference)]
+        """Of each output whether it is made of what they take away."""
         self._groups = [
             _Group(self, kinds[start : start + together], factors[start : start + together])
             for start in range(0, len(kinds), together)
@@ -132,11 +135,6 @@ class FloatGate:
     ) -> list[Tensor[Floats]]:
         """See `drawn_inputs`."""
         return drawn_inputs(self.reference, self.dims, kinds, factors, self.seed)
-
-    def _felt(self, together: int) -> list[bool]:
-        runs = min(MOST_RUNS, max(0, together - 2))
-        felt = felt_values(self.reference, self.dims, runs, self.seed)
-        return [depends_on(value, felt) for value in results_of(self.reference)]
 
     def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
         """The factors for inputs of each kind, which set the size of arguments of exp."""
@@ -202,7 +200,8 @@ class _Group:
         self._unrounded = self._run(gate.reference, rounding=False)
         self._exact = self._unrounded
         if any(gate.felt):
-            rounded = _with_rounded_results(gate.reference, self._inputs)
+            wide = [each.mapped(lambda x: x.astype(np.float64)) for each in self._inputs]
+            rounded = RoundedResults(gate.kept).run(gate.reference, wide)
             self._exact = [
                 one if felt else other
                 for felt, one, other in zip(gate.felt, rounded, self._unrounded, strict=True)
@@ -292,16 +291,6 @@ def run(
     """The results of a function for inputs in f32."""
     interpreter = KernelInterpreter(domain, sparse=True)
     return interpreter.run(function, [_as(domain, x) for x in inputs])
-
-
-def _with_rounded_results(
-    function: FuncOp, inputs: Sequence[Tensor[Floats]]
-) -> list[Tensor[Floats]]:
-    """The results of a function in f64, but for the rounding of narrow results."""
-    interpreter = RoundedResults()
-    return interpreter.run(
-        function, [each.mapped(lambda x: x.astype(np.float64)) for each in inputs]
-    )
 
 
 def _each(errors: list[float], count: int) -> list[float]:

@@ -1,10 +1,10 @@
 """Functions of kernel operators in which their own results alone are rounded, or are noisy."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import VIEWS, KernelInterpreter
@@ -20,14 +20,15 @@ def rounds(op: Operation) -> bool:
 
 
 class RoundedResults(KernelInterpreter[Floats]):
-    """Runs functions in f64, and rounds results to types of less than 32 bits."""
+    """Runs functions in f64, and rounds what some operators compute to its element type."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounding: Collection[Operation]) -> None:
         super().__init__(FloatDomain(rounding=False), sparse=True)
+        self._rounding = rounding
 
     def _results(self, op: Operation, operands: list[Tensor[Floats]]) -> list[Tensor[Floats]]:
         found = super()._results(op, operands)
-        if not rounds(op):
+        if op not in self._rounding or not rounds(op):
             return found
         return [_rounded(*each) for each in zip(found, op.results, strict=True)]
 
@@ -38,12 +39,16 @@ def _rounded(x: Tensor[Floats], value: OpResult) -> Tensor[Floats]:
         return x.mapped(lambda array: round_to(array, element_type))
 
 
+NEIGHBOUR = 2.0**-23
+"""Relative distance to the next number of f32, at most."""
+
+
 class NoisyResults(KernelInterpreter[Floats]):
     """
-    Runs functions as kernels do, but changes what is not exact in f32 by a small random factor.
+    Runs functions as kernels do with luck: what is not exact in f32 becomes a neighbour.
 
-    What is rounded to a type of less than 32 bits then is the same number as a rule, and seldom its
-    neighbour.
+    Before it is rounded to a type of less than 32 bits it is changed by more, `noise`: then it is
+    the same number as a rule, and seldom its neighbour.
     """
 
     def __init__(self, noise: float, seed: Sequence[int]):
@@ -51,16 +56,26 @@ class NoisyResults(KernelInterpreter[Floats]):
         self._noise = noise
         self._random = np.random.default_rng(seed)
         self._exact = KernelInterpreter(FloatDomain(rounding=False), sparse=True)
+        self._inexact: set[SSAValue] = set()
 
     def _result(self, op: Operation, operands: list[Tensor[Floats]]) -> Tensor[Floats]:
         value = super()._result(op, operands)
+        before = not self._inexact.isdisjoint(op.operands)
         if mnemonic(op) in VIEWS or not operands:
+            self._inexact.update(op.results if before else ())
             return value
         wide = [each.mapped(lambda x: x.astype(np.float64)) for each in operands]
-        exact = self._exact._result(op, wide)
-        return Tensor(self._changed(value.array, exact.array), value.dims)
+        same = value.array == self._exact._result(op, wide).array
+        if not rounds(op):
+            self._inexact.update(op.results if before or not same.all() else ())
+            changed = self._changed(value.array, NEIGHBOUR)
+        else:
+            # A number of few bits again, whatever it was.
+            changed = self._changed(value.array, self._noise)
+            same &= not before
+        return Tensor(np.where(same, value.array, changed), value.dims)
 
-    def _changed(self, x: Floats, exact: Floats) -> Floats:
-        factors: NDArray[np.float64] = 1 + self._noise * self._random.uniform(-1, 1, x.shape)
+    def _changed(self, x: Floats, noise: float) -> Floats:
+        factors: NDArray[np.float64] = 1 + noise * self._random.uniform(-1, 1, x.shape)
         with np.errstate(all="ignore"):
-            return np.where(x == exact, x, (x * factors).astype(x.dtype))
+            return (x * factors).astype(x.dtype)

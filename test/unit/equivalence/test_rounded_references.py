@@ -84,6 +84,22 @@ def test_ties_that_are_rounded_the_other_way() -> None:
         assert loss(kind, "64x128 128x16", "64x16", *programs).acceptable
 
 
+def test_what_no_tie_decides() -> None:
+    """A product of a residual has all digits, and a difference of products has not."""
+    left = ROUNDED + "%l = sub %0, %b : 16x64 16x64 -> 16x64\n"
+    product = left + "%r = mul %l, %1 : 16x64 16x64 -> 16x64"
+    difference = (
+        ROUNDED
+        + """
+    %p = mul %0, %1 : 16x64 16x64 -> 16x64
+    %q = mul %b, %1 : 16x64 16x64 -> 16x64
+    %r = sub %p, %q : 16x64 16x64 -> 16x64
+    """
+    )
+    assert loss("normal", "16x64 16x64", "16x64", product, product).acceptable
+    assert not loss("normal", "16x64 16x64", "16x64", product, difference).acceptable
+
+
 def test_more_precise_than_the_program() -> None:
     """A cast that says nothing may be left out, also where it is coarse."""
     mean = """
