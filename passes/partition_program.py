@@ -16,7 +16,7 @@ from mirage_mlir import interruption
 from mirage_mlir.constant_inputs import constant_mark, is_constant_input
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects.target import settle_target
-from mirage_mlir.equivalence.felt_roundings import felt_roundings
+from mirage_mlir.equivalence.kept_roundings import kept_roundings
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.analysis.index_formulas import is_formula, with_operands
@@ -102,8 +102,8 @@ class PartitionProgramPass(ModulePass):
         check(function)
         normal = function.clone()
         normalise(normal)
-        felt = felt_roundings(normal)
-        reason = self._why_cut(normal, felt)
+        rounding = kept_roundings(normal)
+        reason = self._why_cut(normal, rounding)
         if reason is None:
             return
         report = SearchReport(function.sym_name.data, target.name)
@@ -117,7 +117,7 @@ class PartitionProgramPass(ModulePass):
                 search.seconds,
                 self.max_operators,
                 expired=limits.expired,
-                felt=felt,
+                rounding=rounding,
             )
         if limits.expired():
             report.cut.append(f"ways to cut the program after half of {limits.reason}")
@@ -127,10 +127,10 @@ class PartitionProgramPass(ModulePass):
                 remark(reason.op, str(reason))
             _Outliner(module, function, normal).outline(cuts)
 
-    def _why_cut(self, normal: FuncOp, felt: Collection[Operation]) -> InPiecesError | None:
+    def _why_cut(self, normal: FuncOp, rounding: Collection[Operation]) -> InPiecesError | None:
         """Why a function is cut; None where it is small enough to be left whole."""
         try:
-            whole_piece(normal, self.whole_up_to, felt)
+            whole_piece(normal, self.whole_up_to, rounding)
         except InPiecesError as error:
             return error
         return None

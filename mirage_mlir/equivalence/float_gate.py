@@ -16,7 +16,7 @@ way to it if the program has an error of that size: with two halves for a value 
 the program is finite, the candidate has to be.
 
 An output may be made of what rounding takes away (`x - bf16(x)`), which is nothing without. Its
-reference has the rounding that makes it, in f64 otherwise (`felt_values`).
+reference has the rounding that makes it, in f64 otherwise (`rounding_residuals`).
 
 Where few elements have large errors (near ties of large scores), or where a result is what did not
 cancel (the divergence of distributions that are nearly equal), e is luck. So before a candidate is
@@ -37,8 +37,9 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from mirage_mlir.equivalence.felt_values import depends_on, felt_values
-from mirage_mlir.equivalence.float_inputs import KEPT, InputKind, drawn_inputs
+from mirage_mlir.equivalence.dependences import operators_before
+from mirage_mlir.equivalence.float_inputs import KEPT, NORMAL, InputKind, drawn_inputs
+from mirage_mlir.equivalence.rounding_residuals import MOST_RUNS, rounding_residuals
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.equivalence.tolerances import PROGRAM, tolerated
 from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
@@ -66,9 +67,6 @@ LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0)
 
 SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
 """Of normal inputs; below 2^-14 f16 has fewer bits."""
-
-MOST_RUNS = 12
-"""Arguments that are small in a run of their own, at most, where the gate looks for such values."""
 
 NOISE = 2.0**-17
 """
@@ -107,10 +105,12 @@ class FloatGate:
         together = max(1, KEPT // largest)
         factors = self._factors(kinds)
         runs = min(MOST_RUNS, max(0, together - 2))
-        self.kept = felt_values(reference, dims, runs, seed)
+        self.kept = rounding_residuals(reference, dims, runs, seed)
         """The operators whose rounding is part of what is to be computed."""
-        self.felt = [depends_on(value, self.kept) for value in results_of(reference)]
-        """Of each output whether it is made of what they take away."""
+        self.of_residuals = [
+            not self.kept.isdisjoint(operators_before([value])) for value in results_of(reference)
+        ]
+        """Of each output whether it is computed from residuals of rounding."""
         self._groups = [
             _Group(self, kinds[start : start + together], factors[start : start + together])
             for start in range(0, len(kinds), together)
@@ -158,7 +158,7 @@ class FloatGate:
 
     def _largest_factor(self) -> float:
         """The largest of some factors of normal inputs with which the program stays finite."""
-        kinds = [InputKind("normal inputs")] * len(LARGE_FACTORS)
+        kinds = [NORMAL] * len(LARGE_FACTORS)
         inputs = self.drawn(kinds, np.array(LARGE_FACTORS))
         fits = np.ones(len(kinds), bool)
         for result in run(self.reference, FloatDomain(rounding=True), inputs):
@@ -169,7 +169,7 @@ class FloatGate:
     def _smallest_factor(self) -> float:
         """The smallest of some factors with which the program is as accurate as without."""
         factors = (1.0, *SMALL_FACTORS)
-        inputs = self.drawn([InputKind("normal inputs")] * len(factors), np.array(factors))
+        inputs = self.drawn([NORMAL] * len(factors), np.array(factors))
         runs = (run(self.reference, FloatDomain(rounding=each), inputs) for each in (True, False))
         fits = np.ones(len(factors), bool)
         for own, exact in zip(*runs, strict=True):
@@ -180,7 +180,7 @@ class FloatGate:
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""
         domain = FloatDomain(rounding=False)
-        inputs = self.drawn([InputKind("normal inputs")], np.array([factor]))
+        inputs = self.drawn([NORMAL], np.array([factor]))
         run(self.reference, domain, inputs)
         largest = domain.largest_exponent
         return 0.0 if largest is None else float(largest.max())
@@ -199,12 +199,14 @@ class _Group:
         self._inputs = gate.drawn(kinds, factors)
         self._unrounded = self._run(gate.reference, rounding=False)
         self._exact = self._unrounded
-        if any(gate.felt):
+        if any(gate.of_residuals):
             wide = [each.mapped(lambda x: x.astype(np.float64)) for each in self._inputs]
             rounded = RoundedResults(gate.kept).run(gate.reference, wide)
             self._exact = [
-                one if felt else other
-                for felt, one, other in zip(gate.felt, rounded, self._unrounded, strict=True)
+                one if residual else other
+                for residual, one, other in zip(
+                    gate.of_residuals, rounded, self._unrounded, strict=True
+                )
             ]
         self._own = self._run(gate.reference, rounding=True)
         self._tolerances = self._tolerated(self._errors(self._own))
@@ -225,13 +227,13 @@ class _Group:
         """The results of the program with other luck."""
         reference, seed = self._gate.reference, self._gate.seed
         lucky = run(reference, FloatDomain(rounding=True, luck=[seed, 8, number]), self._inputs)
-        if not any(self._gate.felt):
+        if not any(self._gate.of_residuals):
             return lucky
         # What rounding takes away is no luck, but for ties.
         noisy = NoisyResults(NOISE, [seed, 9, number]).run(reference, self._inputs)
         return [
-            one if felt else other
-            for felt, one, other in zip(self._gate.felt, noisy, lucky, strict=True)
+            one if residual else other
+            for residual, one, other in zip(self._gate.of_residuals, noisy, lucky, strict=True)
         ]
 
     def _tolerated(self, errors: list[list[float]]) -> list[list[float]]:

@@ -120,11 +120,14 @@ class InputKind:
     """The largest argument of exp, about; 0: whatever it is."""
 
 
+NORMAL = InputKind("normal inputs")
+
+
 def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
     """The kinds of inputs that can show errors of a program, the most telling first."""
     arguments = reference.body.block.args
     wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
-    kinds = [InputKind("normal inputs")]
+    kinds = [NORMAL]
     kinds += [InputKind("one channel of 2e4", hot=True), InputKind("inputs of 1e-5", tiny=True)]
     if any(is_f16(value) for op in reference.body.block.ops for value in op.results):
         kinds.append(InputKind("inputs as large as the program bears", largest=True))

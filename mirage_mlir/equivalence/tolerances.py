@@ -1,7 +1,8 @@
 """Which errors of a result are tolerated, for that of the program itself."""
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from mirage_mlir.equivalence.dependences import operators_before
 from mirage_mlir.interpreters.float_domain import ROUNDOFF
 from mirage_mlir.interpreters.operators import element_type_of, in_tf32, terms_of
 
@@ -32,7 +33,7 @@ def _roundoff(value: SSAValue, error: float) -> float:
 
     That is where the program has an error of that size.
     """
-    ops = _behind(value)
+    ops = operators_before([value])
     found = [ROUNDOFF[element_type_of(result.type)] for op in ops for result in op.results]
     found += [ROUNDOFF["tf32"] for op in ops if in_tf32(op)]
     own = ROUNDOFF[element_type_of(value.type)]
@@ -41,16 +42,4 @@ def _roundoff(value: SSAValue, error: float) -> float:
 
 def _longest_sum(value: SSAValue) -> int:
     """The number of terms of the longest sum on the way to a value."""
-    return max([1, *(terms_of(op) for op in _behind(value))])
-
-
-def _behind(value: SSAValue) -> list[Operation]:
-    """The operators from which a value is computed."""
-    found: dict[Operation, None] = {}
-    pending = [value]
-    while pending:
-        op = pending.pop().owner
-        if isinstance(op, Operation) and op not in found:
-            found[op] = None
-            pending += op.operands
-    return list(found)
+    return max([1, *(terms_of(op) for op in operators_before([value]))])

@@ -1,12 +1,13 @@
 """Functions of kernel operators in which their own results alone are rounded, or are noisy."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to
+from mirage_mlir.interpreters.float_domain import NEIGHBOUR, FloatDomain, Floats, round_to
 from mirage_mlir.interpreters.kernel import VIEWS, KernelInterpreter
 from mirage_mlir.interpreters.operators import element_type_of, mnemonic
 from mirage_mlir.interpreters.tensors import Tensor
@@ -30,17 +31,9 @@ class RoundedResults(KernelInterpreter[Floats]):
         found = super()._results(op, operands)
         if op not in self._rounding or not rounds(op):
             return found
-        return [_rounded(*each) for each in zip(found, op.results, strict=True)]
-
-
-def _rounded(x: Tensor[Floats], value: OpResult) -> Tensor[Floats]:
-    element_type = element_type_of(value.type)
-    with np.errstate(all="ignore"):
-        return x.mapped(lambda array: round_to(array, element_type))
-
-
-NEIGHBOUR = 2.0**-23
-"""Relative distance to the next number of f32, at most."""
+        element_type = element_type_of(op.results[0].type)
+        with np.errstate(all="ignore"):
+            return [each.mapped(partial(round_to, element_type=element_type)) for each in found]
 
 
 class NoisyResults(KernelInterpreter[Floats]):

@@ -108,7 +108,7 @@ class _Reader:
 
     inside: frozenset[Operation]
     """The operators of the piece; what others make is an argument."""
-    felt: Collection[Operation] = ()
+    rounding: Collection[Operation] = ()
     """Operators whose rounding must stay; see `read_piece`."""
     whole: bool = True
     """Whether views of `PARTIAL_VIEWS` of arguments are part of the program."""
@@ -178,7 +178,7 @@ class _Reader:
             self.builder.read_wide |= {self.values[o] for o in _read_by(op) if is_wide(o)}
         number = self._condition(op) if is_condition(op) else self._elements(op)
         element = element_name(kernel.tensor_type(op.results[0]).element_type)
-        if op in self.felt:
+        if op in self.rounding:
             number = self.builder.function(Function(ROUNDED, (element,)), number)
         self.builder.narrow(number, element)
         self.makers += [op] * (len(self.builder.steps) - len(self.makers))
@@ -355,13 +355,13 @@ def _never_changes(value: SSAValue) -> bool:
 def read_piece(
     operators: Iterable[Operation],
     results: Sequence[SSAValue],
-    felt: Collection[Operation] = (),
+    rounding: Collection[Operation] = (),
 ) -> Piece:
     """
     The piece that makes `results` with `operators`, of which it may leave out some.
 
-    A cast is nothing to the search; but of operators that are `felt` (`felt_roundings`) what reads
-    their results reads them rounded.
+    A cast is nothing to the search; but what reads the results of the operators in `rounding`
+    (`kept_roundings`) reads them rounded.
 
     Raises:
         UnsupportedError: the search cannot express one of the operators.
@@ -369,9 +369,9 @@ def read_piece(
     """
     inside = frozenset(operators)
     try:
-        return _read(_Reader(inside, felt), results)
+        return _read(_Reader(inside, rounding), results)
     except UnsupportedError:
-        return _read(_Reader(inside, felt, whole=False), results)
+        return _read(_Reader(inside, rounding, whole=False), results)
 
 
 def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:

@@ -13,7 +13,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from mirage_mlir.diagnostics import collect_remarks, fail, remark
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence import Verdict
-from mirage_mlir.equivalence.felt_roundings import felt_roundings
+from mirage_mlir.equivalence.kept_roundings import kept_roundings
 from mirage_mlir.interpreters.operators import structure_of
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.conditions import is_condition
@@ -100,7 +100,7 @@ class Optimizer:
         self.pieces = PieceSearch(self.target, self.limits, self.report, self.lower)
         self.considered: list[Plan] = []
         """All plans for the function as a whole, the fastest first."""
-        self.felt: Collection[Operation] = ()
+        self.rounding: Collection[Operation] = ()
         """Operators whose rounding must stay, once the function is normalised."""
         self.copied: dict[SSAValue, SSAValue] = {}
         """Values of the function by copies that the plan of each operator alone is made of."""
@@ -117,7 +117,7 @@ class Optimizer:
             normalise(self.function)
             if before != list(self.function.body.block.ops):
                 self.cuts = ()
-            self.felt = felt_roundings(self.function)
+            self.rounding = kept_roundings(self.function)
         alone = with_rivals(self._alone_or_decomposed(), self.target, _needs_no_proof)
         self.report.modelled_alone = alone.seconds
         plans = self._found(alone.seconds)
@@ -145,7 +145,7 @@ class Optimizer:
         """The function as one piece; None where it is too large or holds what no piece can."""
         try:
             with self.report.phase("reading"):
-                piece = whole_piece(self.function, MAX_OPERATORS, self.felt)
+                piece = whole_piece(self.function, MAX_OPERATORS, self.rounding)
         except InPiecesError as error:
             remark(error.op, str(error))
             return None
@@ -201,9 +201,9 @@ class Optimizer:
         if known:
             # Who cut the program has said which parts cannot be read.
             with collect_remarks():
-                pieces = [_piece(part, said, self.felt) for part in parts]
+                pieces = [_piece(part, said, self.rounding) for part in parts]
         else:
-            pieces = [_piece(part, said, self.felt) for part in parts]
+            pieces = [_piece(part, said, self.rounding) for part in parts]
         self.pieces.search(filter(None, pieces), self.limits.max_kernels)
         found: dict[tuple[SSAValue, ...], PlannedKernel] = {}
         try:
@@ -234,7 +234,7 @@ class Optimizer:
                 self.pieces.seconds,
                 expired=limits.expired,
                 said=said,
-                felt=self.felt,
+                rounding=self.rounding,
                 mixed=mixed,
             )
         if limits.expired():
@@ -337,7 +337,7 @@ def _needs_no_proof(planned: PlannedKernel) -> bool:
     return True
 
 
-def _piece(part: PieceCut, said: Said, felt: Collection[Operation]) -> Piece | None:
+def _piece(part: PieceCut, said: Said, rounding: Collection[Operation]) -> Piece | None:
     """A part of a function as a piece to search; None where it is none."""
     owner = part.results[0].owner
     direct_ = isinstance(owner, kernel.ConstantOp | kernel.ConcatOp) or (
@@ -345,7 +345,7 @@ def _piece(part: PieceCut, said: Said, felt: Collection[Operation]) -> Piece | N
     )
     if direct_ and _is_one_operator(part):
         return None
-    return read_or_remark(part, said, felt)
+    return read_or_remark(part, said, rounding)
 
 
 def _is_one_operator(part: PieceCut) -> bool:

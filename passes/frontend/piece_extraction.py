@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence.dependences import operators_before
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.frontend import direct
 from mirage_mlir.passes.frontend.conditions import is_condition
@@ -67,7 +68,7 @@ class NumberedFunction:
     """Told of pieces that `seconds_of` is going to be asked for."""
     said: Said = field(default_factory=Said)
     """Remarks on parts that are no pieces."""
-    felt: Collection[Operation] = ()
+    rounding: Collection[Operation] = ()
     """Operators whose rounding must stay."""
     mixed: bool = False
     """Whether a part may have operators that depend on no argument besides others."""
@@ -88,7 +89,7 @@ class NumberedFunction:
 
     def __post_init__(self) -> None:
         self._varying = varying(self.function.body.block)
-        needed = _needed(returned(self.function))
+        needed = operators_before(returned(self.function))
         kept = set(_made(returned(self.function)))
         for op in needed:
             if isinstance(op, kernel.GraphDefinedOp):
@@ -139,7 +140,7 @@ class NumberedFunction:
         kinds = {self.operations[number] in self._varying for number in part.operators}
         if len(kinds) > 1 and not self.mixed:
             return None
-        piece = read_or_remark(self.cut(part), self.said, self.felt)
+        piece = read_or_remark(self.cut(part), self.said, self.rounding)
         if piece is None:
             return None
         count = sum(1 for _ in piece.program.operations())
@@ -260,18 +261,6 @@ def _made(values: Iterable[SSAValue]) -> list[Operation]:
     return list(found)
 
 
-def _needed(values: Iterable[SSAValue]) -> set[Operation]:
-    """All operations that `values` depend on."""
-    found: set[Operation] = set()
-    pending = list(values)
-    while pending:
-        op = pending.pop().owner
-        if isinstance(op, Operation) and op not in found:
-            found.add(op)
-            pending += op.operands
-    return found
-
-
 def _in_order(operations: Iterable[Operation]) -> list[Operation]:
     """`operations`, each after those whose results it reads."""
     wanted = set(operations)
@@ -289,11 +278,11 @@ def _in_order(operations: Iterable[Operation]) -> list[Operation]:
     return list(ordered)
 
 
-def read_or_remark(cut: PieceCut, said: Said, felt: Collection[Operation]) -> Piece | None:
+def read_or_remark(cut: PieceCut, said: Said, rounding: Collection[Operation]) -> Piece | None:
     """A part of a function as a piece; None where it is none, with a remark not yet `said`."""
     piece: Piece | None = None
     try:
-        piece = read_piece(cut.operators, cut.results, felt)
+        piece = read_piece(cut.operators, cut.results, rounding)
         notes = piece.notes
     except UnsupportedError as error:
         notes = ((error.op, f"is not fused with some of its neighbours: {error}"),)
@@ -316,7 +305,7 @@ def partition(
     announce: Callable[[Sequence[Piece]], None] | None = None,
     said: Said | None = None,
     *,
-    felt: Collection[Operation] = (),
+    rounding: Collection[Operation] = (),
     mixed: bool = False,
 ) -> list[PieceCut]:
     """
@@ -333,10 +322,12 @@ def partition(
         expired: whether to stop with the best so far.
         announce: told of the pieces that are asked for first, many at once.
         said: remarks that were made before, and those that are made here.
-        felt: operators whose rounding must stay; see `read_piece`.
+        rounding: operators whose rounding must stay; see `read_piece`.
         mixed: whether what depends on no argument may be in a piece with the rest.
     """
     said = set() if said is None else said
-    pieces = NumberedFunction(function, target, seconds, max_operators, announce, said, felt, mixed)
+    pieces = NumberedFunction(
+        function, target, seconds, max_operators, announce, said, rounding, mixed
+    )
     parts = Partitioner(pieces.operators, pieces, expired).run()
     return [pieces.cut(part) for part in parts if not pieces.is_graph(part)]

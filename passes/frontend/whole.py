@@ -24,9 +24,9 @@ class InPiecesError(Exception):
         """What is in the way."""
 
 
-def whole_piece(function: FuncOp, max_operators: int, felt: Collection[Operation]) -> Piece:
+def whole_piece(function: FuncOp, max_operators: int, rounding: Collection[Operation]) -> Piece:
     """
-    A function, which is normalised, as one piece; see `read_piece` for `felt`.
+    A function, which is normalised, as one piece; see `read_piece` for `rounding`.
 
     Raises:
         InPiecesError: it is too large, or holds what no piece can.
@@ -37,7 +37,7 @@ def whole_piece(function: FuncOp, max_operators: int, felt: Collection[Operation
         reason = "has graphs already: other operators are searched around them"
         raise InPiecesError(function, reason)
     try:
-        piece = read_piece(inner(operators, wanted), wanted, felt)
+        piece = read_piece(inner(operators, wanted), wanted, rounding)
     except UnsupportedError as error:
         raise InPiecesError(error.op, f"is not fused with its neighbours: {error}") from error
     except RolesError as error:

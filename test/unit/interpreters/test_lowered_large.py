@@ -27,38 +27,29 @@ def stores_of(kernels: Operation) -> list[int | None]:
 
 
 @pytest.mark.parametrize(
-    ("make", "target"),
+    ("make", "target", "width"),
     [
-        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 32)), "sm_90a"),
-        (lambda: plain_linear(Linear(64, 64, 96, 64, 64, 96, "bf16")), "sm_90a"),
-        (lambda: gated_mlp(Linear(64, 64, 64, 64, 32, 32)), "sm_90a"),
-        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 128, "bf16")), "sm_80"),
+        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 32)), "sm_90a", 16),
+        (lambda: plain_linear(Linear(64, 64, 96, 64, 64, 96, "bf16")), "sm_90a", 16),
+        (lambda: gated_mlp(Linear(64, 64, 64, 64, 32, 32)), "sm_90a", 16),
+        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 128, "bf16")), "sm_80", 16),
         # Rows that tiles do not divide, and columns of which some do not exist.
-        (lambda: biased_linear(Linear(50, 64, 104, 64, 32, 64)), "sm_90a"),
-        (lambda: plain_linear(Linear(21, 64, 104, 16, 64, 128)), "sm_80"),
-    ],
-)
-def test_lanes_store_sixteen_bytes(make: Callable[[], ModuleOp], target: str):
-    kernels = check(make(), target=target)
-    assert any(isinstance(op, ShflSyncOp) for op in kernels.walk())
-    assert set(stores_of(kernels)) == {16}
-
-
-@pytest.mark.parametrize(
-    ("make", "target"),
-    [
+        (lambda: biased_linear(Linear(50, 64, 104, 64, 32, 64)), "sm_90a", 16),
+        (lambda: plain_linear(Linear(21, 64, 104, 16, 64, 128)), "sm_80", 16),
         # Two tiles of 8 columns, and six.
-        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 16)), "sm_90a"),
-        (lambda: plain_linear(Linear(64, 64, 96, 64, 32, 48, "bf16")), "sm_90a"),
-        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 64)), "sm_80"),
+        (lambda: plain_linear(Linear(64, 64, 64, 64, 64, 16)), "sm_90a", 8),
+        (lambda: plain_linear(Linear(64, 64, 96, 64, 32, 48, "bf16")), "sm_90a", 8),
+        (lambda: plain_linear(Linear(16, 64, 128, 16, 64, 64)), "sm_80", 8),
         # Rows of 200 bytes are aligned to 8; rows and columns end inside tiles.
-        (lambda: plain_linear(Linear(50, 64, 100, 64, 32, 32)), "sm_90a"),
+        (lambda: plain_linear(Linear(50, 64, 100, 64, 32, 32)), "sm_90a", 8),
     ],
 )
-def test_lanes_store_eight_bytes(make: Callable[[], ModuleOp], target: str):
+def test_lanes_exchange_for_wider_stores(
+    make: Callable[[], ModuleOp], target: str, width: int
+) -> None:
     kernels = check(make(), target=target)
     assert any(isinstance(op, ShflSyncOp) for op in kernels.walk())
-    assert set(stores_of(kernels)) == {8}
+    assert set(stores_of(kernels)) == {width}
 
 
 @pytest.mark.parametrize(

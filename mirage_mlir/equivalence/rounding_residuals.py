@@ -1,9 +1,9 @@
 """
-Finds the values that are what rounding takes away: the second of two halves, say.
+Finds the residuals of rounding among the values of a function: the second of two halves, say.
 
 To the search and to proofs rounding is nothing: `x - bf16(x)` is 0, and so is what a compensated
 sum carries on. A function runs in f64 with the rounding of its results to f16 and bf16, and
-without; where a value differs in more than its last digits, rounding is felt. From there on both
+without; where a value differs in more than its last digits, it is a residual. From there on both
 runs go on with the value of the first.
 
 What rounding takes away may be small beside what is added to it, `(x - bf16(x)) + y`. So there are
@@ -13,26 +13,28 @@ several runs, in each of which one of the arguments, or all numbers of the progr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from dataclasses import replace
+from math import inf, prod
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.equivalence.float_inputs import InputKind, drawn_inputs
+from mirage_mlir.equivalence.dependences import operators_after, values_before
+from mirage_mlir.equivalence.float_inputs import NORMAL, drawn_inputs
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.interpreters.domain import AnyArray
-from mirage_mlir.interpreters.float_domain import FloatDomain, Floats
+from mirage_mlir.interpreters.float_domain import FloatDomain, Floats, round_to_format
 from mirage_mlir.interpreters.kernel import KernelInterpreter
 from mirage_mlir.interpreters.operators import element_type_of, shape_of
 from mirage_mlir.interpreters.rounded_results import rounds
 from mirage_mlir.interpreters.tensors import Tensor
 
-FELT = 1 / 16
+RESIDUAL = 1 / 16
 """
-How much a value changes, relative to its norm, where rounding is felt.
+How much a value that is a residual of rounding changes without it, relative to its norm.
 
 Of 222 programs of networks the largest changes are 0.02, of products of bf16 of random sign; what
 is left of a value less its rounding changes by 1.
@@ -45,12 +47,20 @@ SAME, OTHER = 1e-9, 1e-6
 """How far numbers lie apart, relative to the largest, that are the same but for the order of sums,
 and that are not."""
 
+UNBOUNDED = {"least_exponent": -1074, "largest": inf}
+"""A format without ends but those of f64: small numbers have all digits."""
+
+MOST_RUNS = 12
+"""Arguments that are small in a run of their own, at most."""
+
 Values = dict[OpResult, Tensor[Floats]]
 
 
-def felt_values(function: FuncOp, dims: Dims, most_runs: int, seed: int) -> frozenset[Operation]:
+def rounding_residuals(
+    function: FuncOp, dims: Dims, most_runs: int, seed: int
+) -> frozenset[Operation]:
     """
-    The operators of a function that make such values, and all before them that round.
+    The operators of a function that make residuals, and all before them that round.
 
     Args:
         function: of kernel operators.
@@ -67,45 +77,23 @@ def felt_values(function: FuncOp, dims: Dims, most_runs: int, seed: int) -> froz
     unrounded = _Unrounded(small_numbers, rounded.values)
     unrounded.run(function, inputs)
     # Each rounding before shifts what is left of one.
-    before = {value.owner for op in unrounded.felt for value in _before(op.operands)}
-    return unrounded.felt.union(op for op in rounding if op in before)
-
-
-def depends_on(value: SSAValue, operators: Iterable[Operation]) -> bool:
-    """Whether a value is computed by some operators, or from what they compute."""
-    return not {each.owner for each in _before([value])}.isdisjoint(operators)
+    read = (operand for op in unrounded.residuals for operand in op.operands)
+    before = {value.owner for value in _varying_before(read)}
+    return unrounded.residuals.union(op for op in rounding if op in before)
 
 
 def _is_met_again(op: Operation) -> bool:
     """Whether something reads what an operator makes, and also what that is made of."""
-    after = _after(op)
-    sources = _before(op.operands)
+    after = operators_after(op)
+    sources = _varying_before(op.operands)
     others = (o for each in after for o in each.operands if o.owner is not op)
-    return not sources.isdisjoint(_before(o for o in others if o.owner not in after))
+    return not sources.isdisjoint(_varying_before(o for o in others if o.owner not in after))
 
 
-def _after(op: Operation) -> set[Operation]:
-    """All operations that depend on one."""
-    found: set[Operation] = set()
-    pending = [use.operation for result in op.results for use in result.uses]
-    while pending:
-        last = pending.pop()
-        if last not in found:
-            found.add(last)
-            pending += [use.operation for result in last.results for use in result.uses]
-    return found
-
-
-def _before(values: Iterable[SSAValue]) -> set[SSAValue]:
-    """Some values and all that they depend on, but for constants."""
-    found: set[SSAValue] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        if value not in found and not isinstance(value.owner, kernel.ConstantOp | kernel.IotaOp):
-            found.add(value)
-            pending += value.owner.operands if isinstance(value.owner, Operation) else ()
-    return found
+def _varying_before(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """Some values and all that they are computed from, but for constants."""
+    fixed = kernel.ConstantOp | kernel.IotaOp
+    return {value for value in values_before(values) if not isinstance(value.owner, fixed)}
 
 
 def _inputs(
@@ -121,9 +109,6 @@ def _inputs(
     for run, number in enumerate([*small, len(arguments)]):
         factors[number, run] = SMALL
     return [_times(x, each) for x, each in zip(drawn, factors[:-1], strict=True)], factors[-1]
-
-
-NORMAL = InputKind("normal inputs")
 
 
 def _times(x: Tensor[Floats], factors: Floats) -> Tensor[Floats]:
@@ -160,15 +145,10 @@ class _Rounded(_WithFactors):
         found = super()._results(op, operands)
         if rounds(op):
             (value,), (result,) = found, op.results
-            bits = FORMATS[element_type_of(result.type)].mantissa_bits + 1
-            found = [value.mapped(lambda x: _with_bits(x, bits))]
+            kind = replace(FORMATS[element_type_of(result.type)], **UNBOUNDED)
+            found = [value.mapped(lambda x: round_to_format(x, kind))]
         self.values.update(zip(op.results, found, strict=True))
         return found
-
-
-def _with_bits(x: Floats, bits: int) -> Floats:
-    mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 
 
 class _Unrounded(_WithFactors):
@@ -177,14 +157,14 @@ class _Unrounded(_WithFactors):
     def __init__(self, factors: Floats, rounded: Values):
         super().__init__(factors)
         self._rounded = rounded
-        self.felt: frozenset[Operation] = frozenset()
+        self.residuals: frozenset[Operation] = frozenset()
 
     def _results(self, op: Operation, operands: list[Tensor[Floats]]) -> list[Tensor[Floats]]:
         found = super()._results(op, operands)
         rounded = [self._rounded[result] for result in op.results]
         if not any(self._differ(*pair) for pair in zip(rounded, found, strict=True)):
             return found
-        self.felt |= {op}
+        self.residuals |= {op}
         return rounded
 
     def _differ(self, rounded: Tensor[Floats], other: Tensor[Floats]) -> bool:
@@ -197,7 +177,7 @@ def _are_apart(rounded: AnyArray, other: AnyArray) -> bool:
     """Whether the finite values of one run differ in more than their last digits."""
     finite = np.isfinite(rounded) & np.isfinite(other)
     distance = np.linalg.norm(rounded[finite] - other[finite])
-    return bool(distance > FELT * np.linalg.norm(rounded[finite]))
+    return bool(distance > RESIDUAL * np.linalg.norm(rounded[finite]))
 
 
 def _is_one_number(rounded: AnyArray, other: AnyArray) -> bool:

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence.accuracy import GATE_LABELS, MOST_TOGETHER, MOST_WHOLE, READ
-from mirage_mlir.equivalence.felt_values import felt_values
+from mirage_mlir.equivalence.rounding_residuals import MOST_RUNS, rounding_residuals
 from mirage_mlir.equivalence.sample import adjacent
 from mirage_mlir.equivalence.slabs import find_slabs
 from mirage_mlir.equivalence.work import most_elements, seconds
@@ -22,14 +22,11 @@ WANTED_SECONDS, MOST_SECONDS = 0.2, 0.4
 """Estimated, of all runs, and of one on the fewest elements: a layer of a language model has 0.2.
 """
 
-MOST_RUNS = 12
-"""Arguments that are small in a run of their own, at most."""
-
 SEED = 0
 """Of the inputs: the same program has the same kernels."""
 
 
-def felt_roundings(function: FuncOp) -> frozenset[Operation]:
+def kept_roundings(function: FuncOp) -> frozenset[Operation]:
     """
     The operators of a function whose rounding has to stay, and those whose results show it.
 
@@ -42,11 +39,11 @@ def felt_roundings(function: FuncOp) -> frozenset[Operation]:
     found = None
     if not any(isinstance(op, kernel.GraphDefinedOp) for op in operations):
         with suppress(NotClosed, NotInterpretable):
-            found = _felt(function)
+            found = _found(function)
     return frozenset(filter(_is_split, rounding)) if found is None else found
 
 
-def _felt(function: FuncOp) -> frozenset[Operation] | None:
+def _found(function: FuncOp) -> frozenset[Operation] | None:
     """The operators as a run shows them; None where it would take too long."""
     slabs = find_slabs(function, function, sums=True)
     runs = min(MOST_RUNS, len(function.body.block.args)) + 2
@@ -63,7 +60,7 @@ def _felt(function: FuncOp) -> frozenset[Operation] | None:
         return None
     dims = adjacent(function, slabs, labels, np.random.default_rng(SEED))
     most_runs = min(runs - 2, int(MOST_SECONDS / takes(labels)))
-    return felt_values(function, dims, most_runs, SEED)
+    return rounding_residuals(function, dims, most_runs, SEED)
 
 
 def _is_split(op: Operation) -> bool:

@@ -1,9 +1,9 @@
-"""Which roundings a program is about."""
+"""Which roundings have to stay as a program has them."""
 
 import pytest
 from bodies import programs
 
-from mirage_mlir.equivalence.felt_roundings import felt_roundings
+from mirage_mlir.equivalence.kept_roundings import kept_roundings
 
 HALVES = """
 %h = cast %0 : {0} -> {0}:bf16
@@ -58,33 +58,33 @@ MORE_THAN_ONE = """
 """
 
 
-def felt(shape: str, inputs: str, result: str, body: str) -> set[str | None]:
+def kept(shape: str, inputs: str, result: str, body: str) -> set[str | None]:
     """The names of the operators."""
     (function,) = programs(inputs.format(shape), result.format(shape), body.format(shape))
-    return {op.results[0].name_hint for op in felt_roundings(function)}
+    return {op.results[0].name_hint for op in kept_roundings(function)}
 
 
 @pytest.mark.parametrize("shape", ["8x16", "4096x4096"])
-def test_what_is_felt(shape: str) -> None:
-    assert felt(shape, "{0}", "{0}", HALVES) == {"h", "l"}
+def test_what_is_kept(shape: str) -> None:
+    assert kept(shape, "{0}", "{0}", HALVES) == {"h", "l"}
     three = "{0}:f16 {0}:f16 {0}:f16"
-    assert felt(shape, three, "{0}:f16", COMPENSATED) == {"h", "n", "d", "r"}
-    assert felt(shape, "{0}", "{0}", NORM) == set()
+    assert kept(shape, three, "{0}:f16", COMPENSATED) == {"h", "n", "d", "r"}
+    assert kept(shape, "{0}", "{0}", NORM) == set()
     # Small beside what is added to it, if that is normal; what is left of what is left.
-    assert felt(shape, "{0} {0}", "{0}", CARRIED) == {"h", "r"}
-    assert felt(shape, "{0}", "{0}", MORE_THAN_ONE) == {"h", "r"}
-    assert felt(shape, "{0}", "{0}", THIRDS) == {"h", "l", "m", "r"}
+    assert kept(shape, "{0} {0}", "{0}", CARRIED) == {"h", "r"}
+    assert kept(shape, "{0}", "{0}", MORE_THAN_ONE) == {"h", "r"}
+    assert kept(shape, "{0}", "{0}", THIRDS) == {"h", "l", "m", "r"}
     # One, but for rounding.
-    assert felt(shape, "{0}", "{0}", QUOTIENT) == {"h", "r"}
+    assert kept(shape, "{0}", "{0}", QUOTIENT) == {"h", "r"}
 
 
 def test_too_large_to_be_run() -> None:
-    """Casts of what is read otherwise, too, are taken for felt."""
+    """Casts of what is read otherwise, too, are kept."""
     total = """
     %t = reduce_sum %0 {{dims = array<i64: 0, 1>}} : {0} -> 1x1
     %h = cast %0 : {0} -> {0}:bf16
     %b = cast %h : {0}:bf16 -> {0}
     %r = add %b, %t : {0} 1x1 -> {0}
     """
-    assert felt("512x512", "{0}", "{0}", total) == set()
-    assert felt("16384x16384", "{0}", "{0}", total) == {"h"}
+    assert kept("512x512", "{0}", "{0}", total) == set()
+    assert kept("16384x16384", "{0}", "{0}", total) == {"h"}
