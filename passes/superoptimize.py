@@ -14,6 +14,8 @@ from mirage_mlir.diagnostics import name_of, remark
 from mirage_mlir.dialects.candidate import CandidateAttr, describe, program_of
 from mirage_mlir.dialects.target import settle_target
 from mirage_mlir.effort import MAX_KERNELS, VERIFY_BUDGET, Effort
+from mirage_mlir.equivalence.check import Verifier
+from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interruption import deferred
 from mirage_mlir.passes.frontend.check import check
 from mirage_mlir.passes.frontend.correspondence import Correspondence
@@ -88,7 +90,9 @@ def candidates(
     proofs = PieceProofs(effort.verify_budget)
     place = flat.function.clone()
     lower = partial(_plan_memory, target)
-    optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts, lower)
+    verifier = Verifier(program or place, budget=effort.verify_budget)
+    accurate = partial(_is_accurate, verifier)
+    optimizer = Optimizer(flat.function, row, limits, report, proofs, flat.cuts, lower, accurate)
     same: Correspondence | None = None
     texts: set[str] = set()
     for plan, alone in optimizer.plans():
@@ -109,6 +113,15 @@ def candidates(
         found.explanation = explained(plan, writer.launched, others, optimizer.target)
         found.stopped = limits.reason if limits.expired() else ""
         yield Candidate(written, plan, alone, found, same.parts(plan, writer, written))
+
+
+def _is_accurate(verifier: Verifier, plan: Plan) -> bool:
+    """Whether a plan is as accurate as its program, where that can be measured."""
+    try:
+        losses = verifier.losses(FunctionWriter(plan).write())
+    except (ArrangementError, NotInterpretable):
+        return False
+    return all(loss.acceptable for loss in losses or ())
 
 
 def _plan_memory(target: str, module: ModuleOp) -> None:

@@ -1,10 +1,11 @@
 """Plans for a function: the kernels that a search finds for its pieces, or each operator alone."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
 from time import perf_counter
+from typing import TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -74,6 +75,14 @@ MOST_PROVED = 8
 """Plans for a piece that are compared with it: where none is equal, its operators stay alone."""
 
 
+AnyPlan = TypeVar("AnyPlan", Plan, PlannedKernel)
+
+
+def _anything(plan: Plan) -> bool:
+    """Plans are taken as they are."""
+    return True
+
+
 class AloneError(Exception):
     """An operator that no kernel was found for."""
 
@@ -95,6 +104,8 @@ class Optimizer:
     """How the function was cut before; nothing where it was not, or has to be normalised first."""
     lower: Lower = lowers_anything
     """Tells of a kernel whether a block has room for it."""
+    accurate: Callable[[Plan], bool] = _anything
+    """Tells of a plan for the whole function whether it is as accurate as the program."""
 
     def __post_init__(self) -> None:
         self.pieces = PieceSearch(self.target, self.limits, self.report, self.lower)
@@ -131,6 +142,8 @@ class Optimizer:
         # One kernel in any case: its other tilings are candidates to be timed.
         faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
         yield from ((plan, False) for plan in faster)
+        if several and _cancel(faster, self.accurate):
+            yield from ((plan, False) for plan in self._without_cancelling(alone.seconds))
         if has_fixed_parts(self.function):
             # What is proved of each piece may not be provable of all together.
             mixed = self._in_pieces(mixed=True)
@@ -186,6 +199,14 @@ class Optimizer:
         kernels = self.pieces.plans(piece, max_kernels, most)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
         return [with_joint_launches(plan, self.target) for plan in plans]
+
+    def _without_cancelling(self, most: float) -> list[Plan]:
+        """Plans that take less than `most`, without differences that the program has not."""
+        if self.cuts or (piece := self._whole()) is None or not piece.results:
+            return []
+        found = self.pieces.plans(piece, self.limits.max_kernels, most, own_differences=True)
+        plans = [with_joint_launches(Plan(self.function, (one,)), self.target) for one in found]
+        return [plan for plan in plans if plan.seconds < most]
 
     def _in_pieces(self, *, mixed: bool = False) -> list[Plan]:
         """
@@ -244,6 +265,9 @@ class Optimizer:
     def _planned(self, piece: Piece) -> PlannedKernel | None:
         """The best that is proved for a piece; None where nothing is."""
         plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
+        if _cancel(plans, self._is_proved):
+            own = self.pieces.plans(piece, self.limits.max_kernels, own_differences=True)
+            plans = own[:MOST_PROVED] + plans
         # Where the time was over before its search, there is what the cut is based on.
         for planned in chain(plans, self.pieces.rough(piece)):
             if self._is_proved(planned):
@@ -335,6 +359,13 @@ class Optimizer:
 def _needs_no_proof(planned: PlannedKernel) -> bool:
     """Of one operator: the function that all of them make is compared with the program."""
     return True
+
+
+def _cancel(plans: Sequence[AnyPlan], accepts: Callable[[AnyPlan], bool]) -> bool:
+    """Whether none of the first plans is accepted, and differences may be the reason in each."""
+    first = plans[:MOST_PROVED]
+    suspect = bool(first) and all(plan.may_cancel for plan in first)
+    return suspect and not any(accepts(plan) for plan in first)
 
 
 def _piece(part: PieceCut, said: Said, rounding: Collection[Operation]) -> Piece | None:

@@ -56,18 +56,26 @@ class PieceSearch:
     def __post_init__(self) -> None:
         self._fitting = Fitting(self.report, self.lower)
 
-    def plans(self, piece: Piece, max_kernels: int, most: float = inf) -> list[PlannedKernel]:
+    def plans(
+        self,
+        piece: Piece,
+        max_kernels: int,
+        most: float = inf,
+        *,
+        own_differences: bool = False,
+    ) -> list[PlannedKernel]:
         """
         The plans for a piece, the fastest in the model first; may be empty.
 
         The first can be lowered.
 
         If it was not searched before, plans that take longer than `most` need not be among them.
+        With `own_differences` no kernel adds or subtracts values where the piece does not.
         """
         if join_seconds(piece, self.target) == inf:
             return []
-        self.search([piece], max_kernels, most)
-        found = self._plans[piece.program.key(), max_kernels]
+        self.search([piece], max_kernels, most, own_differences=own_differences)
+        found = self._plans[piece.program.key(), max_kernels, own_differences]
 
         def again(plan: KernelPlan) -> PlannedKernel:
             return planned(piece, plan, self.target)
@@ -85,25 +93,34 @@ class PieceSearch:
             return one
         return None
 
-    def search(self, pieces: Iterable[Piece], max_kernels: int, most: float = inf) -> None:
+    def search(
+        self,
+        pieces: Iterable[Piece],
+        max_kernels: int,
+        most: float = inf,
+        *,
+        own_differences: bool = False,
+    ) -> None:
         """
         Find the plans of pieces, of several at the same time where the limits allow that.
 
-        Plans that take longer than `most` need not be found.
+        Plans that take longer than `most` need not be found; for `own_differences` see `plans`.
         """
         programs = {
-            (piece.program.key(), max_kernels): piece.program
+            (piece.program.key(), max_kernels, own_differences): piece.program
             for piece in pieces
             if join_seconds(piece, self.target) < inf
         }
         new = [key for key in programs if key not in self._plans]
-        limits = replace(self.limits, max_kernels=max_kernels, bound=most)
+        limits = replace(
+            self.limits, max_kernels=max_kernels, bound=most, own_differences=own_differences
+        )
         found = search_all([programs[key] for key in new], self.target, limits)
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
-            program, _ = key
-            alone = [plan.seconds for plan in searched.plans if len(plan.kernels) == 1]
-            self._fastest[program] = min(alone, default=0.0)
+            if not own_differences:
+                alone = [plan.seconds for plan in searched.plans if len(plan.kernels) == 1]
+                self._fastest[key[0]] = min(alone, default=0.0)
             self.report.add(searched.report)
             self.report.unshifted += len(unshifted_exps(programs[key]))
 

@@ -32,6 +32,11 @@ class PlannedKernel:
     rivals: "tuple[PlannedKernel, ...]" = ()
     """What else was found for a piece, the fastest first."""
 
+    @property
+    def may_cancel(self) -> bool:
+        """Whether a kernel adds or subtracts values where the function does not."""
+        return self.plan is not None and self.plan.may_cancel
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -46,6 +51,11 @@ class Plan:
     def structure(self) -> str:
         """Grid and loop of each kernel, in the order of the pieces; empty where it is not known."""
         return "; ".join(planned.structure for planned in self.kernels if planned.structure)
+
+    @property
+    def may_cancel(self) -> bool:
+        """Whether a kernel adds or subtracts values where the function does not."""
+        return any(planned.may_cancel for planned in self.kernels)
 
     @property
     def count(self) -> int:

@@ -70,6 +70,8 @@ class BlockGraph:
     trip_counts: tuple[int, ...]
     """Iterations of each loop, the outermost first."""
     model: Modelled
+    may_cancel: bool = False
+    """Whether values are added or subtracted where the program does not."""
 
     @property
     def seconds(self) -> float:
@@ -159,4 +161,12 @@ def block_graph(
         tuple(blocks),
         instance.trip_counts,
         model,
+        any(
+            algebra.may_cancel(
+                edge.kind,
+                [graph.values[each].form for each in edge.operands],
+                graph.values[value].form,
+            )
+            for value, edge in chosen
+        ),
     )

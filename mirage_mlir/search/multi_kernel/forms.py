@@ -65,7 +65,7 @@ def with_fewer_products(explored: Explored, target: Target) -> Program | None:
         return None
     written = products(program)
     configuration = next(one_kernel_configurations(program), None)
-    if configuration is None or configuration.loop or program.open_sums:
+    if configuration is None or configuration.loop or not program.is_whole:
         return None
     graph = _hypergraph(explored, configuration)
     if (goals := _goals(algebra, graph)) is None:

@@ -51,6 +51,11 @@ class KernelPlan:
         """The modelled time of all kernels, one after the other."""
         return sum(kernel.graph.seconds for kernel in self.kernels)
 
+    @property
+    def may_cancel(self) -> bool:
+        """Whether a kernel adds or subtracts values where the program does not."""
+        return any(kernel.graph.may_cancel for kernel in self.kernels)
+
     def next_best(self, place: int) -> "KernelPlan | None":
         """The plan with the next best graph of kernel `place`; None if there is no other."""
         kernel = self.kernels[place].next_best()

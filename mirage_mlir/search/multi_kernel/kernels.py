@@ -35,6 +35,8 @@ from mirage_mlir.search.program.program import Kind, Program
 from mirage_mlir.search.program.program_cuts import ProgramCut, cuts
 from mirage_mlir.search.program.shifted_cuts import shifted_cuts
 from mirage_mlir.search.report import SearchReport
+from mirage_mlir.search.saturation.values import Algebra
+from mirage_mlir.search.single_kernel.found import Explored
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.search.structures import spread
 from mirage_mlir.targets.target import Target
@@ -98,7 +100,7 @@ class Planner(KernelSearches):
             graphs = self.graphs(program, bound)
             return [in_one_kernel(program, g) for g in graphs[:1] if g.seconds < bound]
         found = self.plans(program, kernels - 1, bound)
-        if program.open_sums or len(program.computed) < len(program.outputs):
+        if not program.is_whole:
             return found
         best = BestPlans(found, bound)
         for plan in self._cut_in_two(program, kernels, best):
@@ -241,7 +243,9 @@ class Planner(KernelSearches):
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
         if key not in self._splits:
+            own = self.limits.own_differences
             explored = self._explored.pop(key, None)
+            explored = explored or Explored(Algebra.of(program, own_differences=own))
             self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 
@@ -257,7 +261,7 @@ class Planner(KernelSearches):
             own, program = kernel.graph.seconds, kernel.program
             least = least_seconds_of_work(program, self.target)
             far = own > FAR * least and own - least > FAR_SECONDS
-            if far and not program.open_sums:
+            if far and program.is_whole:
                 limits = replace(self.limits, max_kernels=2, bound=own)
                 report = SearchReport()
                 others = search_kernels(program, self.target, limits, report)

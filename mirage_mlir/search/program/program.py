@@ -230,6 +230,14 @@ class Program:
         """The axes over which outputs leave a sum open."""
         return frozenset(axis for output in self.outputs for axis in output.partial)
 
+    @property
+    def is_whole(self) -> bool:
+        """
+        Whether outputs are values of the program alone, so that it may be cut in parts: neither
+        sums that are left open nor maxima that shifts subtract.
+        """
+        return not self.open_sums and len(self.computed) == len(self.outputs)
+
     def shape(self, axes: Axes) -> tuple[int, ...]:
         """The size of each dimension."""
         return tuple(1 if axis is None else self.sizes[axis] for axis in axes)

@@ -1,11 +1,11 @@
 """The values of a program as normal forms, and all that its configurations share."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from mirage_mlir.expr.closure import Closure, Constant
+from mirage_mlir.expr.closure import Closure
 from mirage_mlir.expr.heads import (
     FULL,
     TILE,
@@ -18,7 +18,6 @@ from mirage_mlir.expr.heads import (
 )
 from mirage_mlir.expr.monomial import Monomial
 from mirage_mlir.expr.normal_form import NormalForm
-from mirage_mlir.field.rational import is_single
 from mirage_mlir.search.program.narrowing import Narrowing
 from mirage_mlir.search.program.program import Function as Operator
 from mirage_mlir.search.program.program import Kind, Program, Shift
@@ -26,6 +25,7 @@ from mirage_mlir.search.program.program_cuts import Uses
 from mirage_mlir.search.program.reading import Reading, apply_pairwise, narrowing_of
 from mirage_mlir.search.program.shifts import find_shifts, unchanged
 from mirage_mlir.search.saturation.prospects import Prospects
+from mirage_mlir.search.saturation.scalars import scalars
 
 PAIRWISE = (Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.MAX)
 
@@ -78,6 +78,8 @@ class Algebra:
     """The same of sums along one axis, of a value or of the product of two."""
     as_written: bool = False
     """Whether all that the program makes is admitted, sub-expressions of the outputs or not."""
+    own_differences: bool = False
+    """Whether two values are added or subtracted only where the program does so."""
     read: frozenset[Poly] = frozenset()
     """The sources without which no output can be made."""
     summed: tuple[tuple[str, ...], ...] = ()
@@ -90,14 +92,19 @@ class Algebra:
 
     @classmethod
     def of(
-        cls, program: Program, expansion_limit: int = 1, *, as_written: bool = False
+        cls,
+        program: Program,
+        expansion_limit: int = 1,
+        *,
+        as_written: bool = False,
+        own_differences: bool = False,
     ) -> "Algebra":
         """
         Bring `program` to normal forms.
 
         Products of two sums of which the result has up to `expansion_limit` terms are multiplied
         out. Shifts that the program does not name are looked for. With `as_written` all that the
-        program makes is admitted, too.
+        program makes is admitted, too; `own_differences` is explained with the attribute.
         """
         program = replace(program, shifts=program.shifts or find_shifts(program))
         expanded = expansion_limit > 1
@@ -118,6 +125,7 @@ class Algebra:
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra.as_written = as_written
+        algebra.own_differences = own_differences
         algebra._own.update(values)
         algebra.values = tuple(dict.fromkeys(values[node] for node in sorted(Uses(program).needed)))
         for node, value in zip(program.nodes, values, strict=True):
@@ -171,7 +179,7 @@ class Algebra:
     @cached_property
     def constants(self) -> tuple[tuple[Poly, Fraction], ...]:
         """The scalars that a graph may use, with their values."""
-        found = _constants(self.program, self.forms, self.closure)
+        found = scalars(self.program, self.forms, self.closure)
         if not self.as_written:
             return found
         known = {form for form, _ in found}
@@ -261,6 +269,22 @@ class Algebra:
         """Whether the program itself computes `form`, as a whole or part by part."""
         return form in self._own or self.forms.is_partial(form)
 
+    @cached_property
+    def _differences(self) -> frozenset[tuple[Poly, Poly]]:
+        """What the program adds or subtracts elementwise, each with what comes of it."""
+        return frozenset(
+            (form, value)
+            for forms, made in self.written.items()
+            for kind, value in made
+            if kind in (Kind.ADD, Kind.SUB)
+            for form in forms
+        )
+
+    def may_cancel(self, kind: Kind, operands: Iterable[Poly], form: Poly) -> bool:
+        """Whether an operation adds or subtracts two values where the program does not."""
+        own = self._differences
+        return kind in (Kind.ADD, Kind.SUB) and not any((one, form) in own for one in operands)
+
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` if it may be part of an output, else None."""
         self.tried += 1
@@ -309,8 +333,11 @@ class Algebra:
             results: list[tuple[Kind, Poly]] = []
             for kind in self._promising(a, b):
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
-                if result is not None:
-                    results.append((kind, result))
+                if result is None or (
+                    self.own_differences and self.may_cancel(kind, (a, b), result)
+                ):
+                    continue
+                results.append((kind, result))
             for kind, value in self.written.get((a, b), ()):
                 turned = self.pairs(b, a) if kind in COMMUTATIVE and b < a else ()
                 if (kind, value) not in (*results, *turned) and self.wanted(value):
@@ -359,32 +386,3 @@ class Algebra:
 
 def _carried(program: Program, value: Poly, forms: NormalForm) -> int:
     return sum(1 for axis in forms.free(value) if axis in program.batch)
-
-
-def _constants(
-    program: Program, forms: NormalForm, closure: Closure
-) -> tuple[tuple[Poly, Fraction], ...]:
-    """
-    The scalars of the closure, and roots that are numbers, such as x - x and x / x.
-
-    Those that a graph cannot hold are left out: of two factors of a program each is an f32, and
-    their product often none, so that graphs multiply by one after the other.
-    """
-    values = {one.poly: _value(one, program) for one in closure.constants}
-    found = {form: value for form, value in values.items() if _is_written(value)}
-    for root in closure.roots:
-        if (number := forms.constant_value(root)) is not None:
-            found.setdefault(root, Fraction(number))
-    return tuple(found.items())
-
-
-def _is_written(value: Fraction) -> bool:
-    """Whether an f32 stands for a number, or for its inverse, by which a graph divides."""
-    return is_single(value) or (value != 0 and is_single(1 / value))
-
-
-def _value(constant: Constant, program: Program) -> Fraction:
-    if constant.value is not None:
-        return Fraction(constant.value)
-    assert constant.axis is not None
-    return Fraction(program.sizes[constant.axis]) ** constant.exponent

@@ -105,8 +105,9 @@ class Search(TileSizes):
         # Multiplied out, sums need not wait for each other: that matters where they are walked.
         looped = [one for one in configurations if one.loop or self.program.open_sums]
         small = sum(1 for _ in self.program.operations()) <= MAX_EXPANDED_OPERATORS
-        expands = looped and small and self.algebra.has_products_of_sums and not self.limits.coarse
-        if expands and not self.limits.expired():
+        expands = looped and small and self.algebra.has_products_of_sums
+        as_it_is = self.limits.coarse or self.limits.own_differences or self.limits.expired()
+        if expands and not as_it_is:
             self._explore_all(looped, EXPANDED, len(configurations))
         found = self._refine(self._found)
         return found if self.limits.varied else self._kept(found)
@@ -165,7 +166,12 @@ class Search(TileSizes):
         """
         report = self.report
         with report.phase("normal forms"):
-            self.algebra = Algebra.of(self.program, expansion_limit, as_written=as_written)
+            self.algebra = Algebra.of(
+                self.program,
+                expansion_limit,
+                as_written=as_written,
+                own_differences=self.limits.own_differences,
+            )
         if as_written or self.explored is None:
             self.explored = Explored(self.algebra)
         report.configurations += len(configurations)

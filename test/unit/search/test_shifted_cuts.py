@@ -51,6 +51,15 @@ def test_cut() -> None:
     assert cut.second.arguments[stored.argument] == Source(1, kernel=0)
 
 
+def test_the_first_part_is_no_program_of_its_own() -> None:
+    """Its maximum is no value of the search: neither other forms nor cuts of it have one."""
+    part = next(iter(shifted_cuts(resolve(attention_gradient())))).first.program
+    assert not part.is_whole
+    limits = Limits(max_kernels=2)
+    plans = search_kernels(part, H200, limits, SearchReport())
+    assert {len(plan.kernels) for plan in plans} == {1}
+
+
 def test_merged_rows() -> None:
     """Leading dimensions that run together are one axis in both parts."""
     (cut,) = shifted_cuts(long_softmax((4, 4)))
