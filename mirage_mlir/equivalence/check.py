@@ -87,9 +87,8 @@ class Verifier:
         return self._comparison(candidate, self.budget).accuracy.losses()
 
     def float_difference(self, candidate: FuncOp) -> str | None:
-        """A report where f64 tells a candidate from the reference; else None."""
-        report = self._comparison(candidate, self.budget).float_difference()
-        return None if report is None else str(report)
+        """In what f64 tells a candidate from the reference, or why it cannot; None: in nothing."""
+        return self._comparison(candidate, self.budget).difference_in_floats()
 
     def _comparison(self, candidate: FuncOp, budget: float) -> CandidateComparison:
         return CandidateComparison(self._known, candidate, self.tests, budget)

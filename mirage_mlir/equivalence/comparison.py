@@ -239,8 +239,20 @@ class CandidateComparison:
             "neither random tests nor the normal form know may make the functions equal",
         )
 
+    def difference_in_floats(self) -> str | None:
+        """In what the functions differ in f64; what was not compared counts as different."""
+        gate = self.accuracy.gate(self.slabs, MOST_GATE)
+        if gate is None:
+            return "the functions are too large to be compared in f64"
+        if not gate.is_defined:
+            return "no element is a number in f64 on inputs of any kind"
+        if not gate.differs(self.candidate):
+            return None
+        found = self.float_difference()
+        return "the results differ in f64" if found is None else str(found)
+
     def float_difference(self) -> EquivalenceReport | None:
-        """A report on functions that f64 tells apart; None where it does not."""
+        """A report on functions that f64 tells apart on simple inputs; None where it does not."""
         gate = self.accuracy.gate(self.slabs, MOST_GATE)
         if gate is None or not gate.differs(self.candidate):
             return None

@@ -130,6 +130,12 @@ class FloatGate:
         """Whether some output differs in f64 on inputs of some kind."""
         return any(group.differs(candidate) for group in self._groups)
 
+    @property
+    def is_defined(self) -> bool:
+        """Whether each output has elements that are numbers, on inputs of some kind."""
+        each = zip(*(group.defined for group in self._groups), strict=True)
+        return all(any(found) for found in each)
+
     def drawn(
         self, kinds: Sequence[InputKind], factors: NDArray[np.float64]
     ) -> list[Tensor[Floats]]:
@@ -263,6 +269,11 @@ class _Group:
             for output, errors in enumerate(found)
             for kind, error, tolerance in zip(self._kinds, errors, tolerances[output], strict=True)
         ]
+
+    @property
+    def defined(self) -> list[bool]:
+        """Of each output whether elements are numbers in f64."""
+        return [bool(np.isfinite(exact.array).any()) for exact in self._unrounded]
 
     def differs(self, candidate: FuncOp) -> bool:
         """Whether some output differs in f64."""

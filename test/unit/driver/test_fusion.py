@@ -70,6 +70,19 @@ def test_wrong_rules_are_refused(
         compile_function(module, "f", "sm_90a")
 
 
+def wrong_root(builder: Builder, _: Operation, args: list[SSAValue]) -> SSAValue:
+    """`1 / sqrt(x)`, which is the same at 1."""
+    return builder.insert(math.RsqrtOp(args[0])).result
+
+
+def test_wrong_rules_for_few_elements_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two elements, that are 1 or negative on all simple inputs on which functions may differ."""
+    monkeypatch.setitem(scalar.RULES, threadblock.SqrtOp, wrong_root)
+    program = PROGRAM.replace("32x64", "4x1").replace("16x64", "2x1").replace("OPERATOR", "sqrt")
+    with pytest.raises(DiagnosticException, match="computes something else"):
+        compile_function(parse_program(program, "wrong"), "f", "sm_90a")
+
+
 # Single edits of what fusing made
 
 CHAIN = """
