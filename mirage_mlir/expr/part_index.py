@@ -34,8 +34,8 @@ AFTERWARDS = 1 << 20
 
 Variable: TypeAlias = tuple[str, int]
 _Key: TypeAlias = tuple[tuple[Factor, ...], tuple[str, ...]]
-Place: TypeAlias = tuple[int, bool, Coefficient]
-"""Co-factor group, sign of the root's coefficient, constant factors still missing."""
+Place: TypeAlias = tuple[int, bool, int]
+"""Co-factor group, sign of the root's coefficient, number of the constant still missing."""
 
 
 class PartIndex:
@@ -47,6 +47,8 @@ class PartIndex:
         self._nf = nf
         self._index: dict[_Key, dict[Coefficient, dict[Place, set[int]]]] = {}
         self._groups: dict[object, int] = {}
+        self._missing: dict[Coefficient, int] = {}
+        """Numbers of constants: the hash of a fraction takes ten times that of an integer."""
         self._entries = 0
 
     @property
@@ -137,7 +139,8 @@ class PartIndex:
         row = self._index.setdefault(key, {})
         for value, factors in allowed.items():
             for missing in factors:
-                row.setdefault(value, {}).setdefault((*place, missing), set()).add(number)
+                constant = self._missing.setdefault(missing, len(self._missing))
+                row.setdefault(value, {}).setdefault((*place, constant), set()).add(number)
         self._entries += 1
 
     def _openings(

@@ -21,6 +21,7 @@ from mirage_mlir.passes.frontend.conditions import is_condition
 from mirage_mlir.passes.frontend.direct_elementwise import elementwise
 from mirage_mlir.passes.frontend.fitting import Lower, lowers_anything
 from mirage_mlir.passes.frontend.from_ir import Piece, UnsupportedError, read_piece
+from mirage_mlir.passes.frontend.good_enough import LITTLE, MUCH, is_far, is_near
 from mirage_mlir.passes.frontend.joint_launches import (
     with_joint_launches,
     with_launches_of_parts,
@@ -40,7 +41,6 @@ from mirage_mlir.passes.frontend.proofs import PieceProofs
 from mirage_mlir.passes.frontend.tile_positions import ArrangementError
 from mirage_mlir.passes.frontend.whole import MAX_OPERATORS, InPiecesError, whole_piece
 from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS
-from mirage_mlir.search.cost_model.bounds import least_seconds
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.search.single_kernel.limits import Limits
 from mirage_mlir.targets.target import Target
@@ -50,22 +50,6 @@ MAX_CUT_OPERATORS = 28
 number of cuts grows with its square. Larger ones are cut in pieces first. The gradient of a norm
 has 25, and in pieces its rows are read several times."""
 
-
-MUCH = 0.75
-"""A plan for the whole that takes at most this part of the time of all operators alone is taken: to
-look again in pieces doubled the time of QK-norm attention and found nothing better."""
-
-FAR, FAR_SECONDS = 3.0, 30e-6
-"""
-A plan for the whole that takes so many times as long as its bytes and launches do, and so many
-seconds more, is far from what may be: a search that left something out is repeated in pieces. The
-gradient of a divergence took 145 us so in the model, and in pieces 89; its bytes take 27.
-"""
-
-LITTLE = 0.95
-"""Plans for the whole that all take at least this part of the time of all operators alone gain too
-little: the program is looked at in pieces, too. Two projections of one norm took 7.1 us so in the
-model, as a whole 8.15, and each operator alone 8.2."""
 
 SLOWER = 1.3
 """Plans that take this many times as long as each operator alone may be faster on a GPU: of kernels
@@ -178,6 +162,8 @@ class Optimizer:
         if not piece.results:
             return []
         if len(list(piece.program.operations())) > MAX_CUT_OPERATORS:
+            if whole := self._near_least(piece, alone):
+                return whole
             found = self._in_pieces()
             best = min((plan.seconds for plan in found), default=inf)
             # One kernel is bound from below before it is searched for.
@@ -185,15 +171,16 @@ class Optimizer:
         plans = self._planned_whole(piece, self.limits.max_kernels)
         # A search that left something out may have missed what two smaller ones find.
         best = min((plan.seconds for plan in plans), default=alone)
-        missed = bool(self.report.cut) and (best > MUCH * alone or self._is_far(piece, best))
+        slow = best > MUCH * alone or is_far(piece.program, self.target, best)
+        missed = bool(self.report.cut) and slow
         return plans + self._in_pieces() if missed or not plans else plans
 
-    def _is_far(self, piece: Piece, seconds: float) -> bool:
-        """Whether a plan without matmuls takes much longer than what it reads and writes."""
+    def _near_least(self, piece: Piece, alone: float) -> list[Plan]:
+        """The plans of one kernel, if the first takes not much longer than its bytes do."""
         if piece.program.multiplies:
-            return False
-        least = least_seconds(piece.program, self.target)
-        return seconds > FAR * least and seconds - least > FAR_SECONDS
+            return []
+        plans = self._planned_whole(piece, 1, alone)
+        return plans if plans and is_near(piece.program, self.target, plans[0].seconds) else []
 
     def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
         kernels = self.pieces.plans(piece, max_kernels, most)

@@ -84,6 +84,11 @@ def leading(op: thread.GraphOp) -> SSAValue | None:
     return None
 
 
+def instructions(op: thread.GraphOp) -> int:
+    """How many a thread graph takes for each element, at least."""
+    return sum(1 for each in op.body.block.ops if each.operands)
+
+
 @dataclass
 class Group:
     """
@@ -217,7 +222,7 @@ class RegisterLayouts:
         for op in group.members:
             cost = 0
             if isinstance(op, thread.GraphOp):
-                cost += len(layout.offsets) * warps * INSTRUCTION_COST
+                cost += len(layout.offsets) * warps * instructions(op) * INSTRUCTION_COST
                 for value in op.operands:
                     cost += self.moving(op, value, layout, group)
                     if self.first_readers[value] is op:

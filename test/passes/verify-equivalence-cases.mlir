@@ -134,3 +134,56 @@ func.func @g(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> t
   %s = kernel.select %c, %i, %x : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %s : tensor<4x8xf32>
 }
+
+// -----
+
+// What is kept of a softmax, divided by its sum: the sum of the exponentials that are kept is zero
+// where that of the softmax is.
+
+func.func @f(%x: tensor<3x5xf32>, %t: tensor<3x1xf32>) -> tensor<3x5xf32> {
+  %p = kernel.softmax %x {dim = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %m = kernel.compare %p, %t {predicate = "ge"} : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %p, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %y = kernel.div %k, %s : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+// expected-remark @+1 {{@g is @f: proved: the normal forms are equal}}
+func.func @g(%x: tensor<3x5xf32>, %t: tensor<3x1xf32>) -> tensor<3x5xf32> {
+  %h = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %d = kernel.sub %x, %h : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %e = kernel.exp %d : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %z = kernel.reduce_sum %e {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %p = kernel.div %e, %z : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %m = kernel.compare %p, %t {predicate = "ge"} : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %e, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %y = kernel.div %k, %s : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// Of what is above the threshold there may be nothing where something is on it.
+func.func @f(%x: tensor<3x5xf32>, %t: tensor<3x1xf32>) -> tensor<3x5xf32> {
+  %p = kernel.softmax %x {dim = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %m = kernel.compare %p, %t {predicate = "ge"} : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %p, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %y = kernel.div %k, %s : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not proved: normal forms: the candidate alone is not defined where something is zero}}
+func.func @g(%x: tensor<3x5xf32>, %t: tensor<3x1xf32>) -> tensor<3x5xf32> {
+  %p = kernel.softmax %x {dim = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %m = kernel.compare %p, %t {predicate = "ge"} : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %n = kernel.compare %p, %t {predicate = "gt"} : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %p, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %a = kernel.mul %p, %n : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %b = kernel.reduce_sum %a {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %o = kernel.div %b, %b : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  %q = kernel.div %k, %s : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %y = kernel.mul %q, %o : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}

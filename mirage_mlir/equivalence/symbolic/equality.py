@@ -7,28 +7,19 @@ and the difference is multiplied by the denominators of its terms.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from mirage_mlir.equivalence.symbolic import guards as guards_
-from mirage_mlir.equivalence.symbolic.algebra import Product, collect
 from mirage_mlir.equivalence.symbolic.domains import step
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import all_floors, all_variables, number
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.terms import (
-    Factor,
     Form,
-    Monomial,
-    bound_of,
     free_of,
     indices_of,
 )
 
 MOST_CASES = 256
 """Numbers, of a few variables together, that are looked at one by one: 0.3 s."""
-
-MOST_CLEARED = 8
-"""Denominators that a comparison multiplies by."""
 
 
 class Equality:
@@ -48,7 +39,7 @@ class Equality:
             indices = [i for m, _ in a for i in indices_of(m.factors, m.guards)]
             change = step(indices, guards, free, self.forms.variable)
             if change is None:
-                return self._is_zero(a) or self._vanishes_in_cases(a, guards, cases)
+                return not self.forms.multiplied_out(a) or self._vanishes_in_cases(a, guards, cases)
             moved = guards_.moved(guards, change.values)
             if moved is None or (moved := guards_.both(moved, change.conditions)) is None:
                 return True
@@ -71,32 +62,3 @@ class Equality:
                 if not self._vanishes(part, moved, cases // chosen.size):
                     return False
         return True
-
-    def _is_zero(self, a: Form) -> bool:
-        """Whether a form is zero after multiplying by what its terms divide by."""
-        for _ in range(MOST_CLEARED):
-            divisors = [f for m, _ in a for f in m.factors if self._is_divisor(f)]
-            if not divisors:
-                break
-            divisor = min(divisors)
-            base = self.forms.instance(self.forms.atoms[divisor.atom].form, divisor.indices)
-            power = max(-int(f.exponent) for f in divisors if f[:2] == divisor[:2])
-            a = self._cleared(a, divisor, base, power)
-        return not a
-
-    def _is_divisor(self, f: Factor) -> bool:
-        if self.forms.atoms[f.atom].kind != "sum" or f.exponent > 0:
-            return False
-        return all(v.number >= 0 for v in all_variables(f.indices))
-
-    def _cleared(self, a: Form, divisor: Factor, base: Form, power: int) -> Form:
-        """A form times a power of what some of its terms divide by."""
-        total: dict[Monomial, Fraction] = {}
-        for monomial, coefficient in a:
-            here = [f for f in monomial.factors if f[:2] == divisor[:2]]
-            missing = power + sum(int(f.exponent) for f in here)
-            rest = [f for f in monomial.factors if f not in here]
-            product = Product(rest, monomial.guards, frozenset(bound_of(monomial)))
-            times = self.forms.power(base, missing)
-            collect(total, self.forms.mul(self.forms.reduced(product, coefficient), times))
-        return self.forms.together(total)

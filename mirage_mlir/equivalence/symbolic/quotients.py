@@ -34,6 +34,9 @@ from mirage_mlir.equivalence.symbolic.terms import (
     powers,
 )
 
+MOST_CLEARED = 8
+"""Denominators that a form is multiplied by."""
+
 
 class Quotients(Signs):
     """Arithmetic with quotients."""
@@ -58,8 +61,15 @@ class Quotients(Signs):
     def require(self, never: str, a: Form, strength: Strength = Strength.SURE) -> None:
         """Note that there is a value only where a form is never negative, or never zero."""
         if self._demands is not None:
-            form, indices = self.abstract(a)
+            form, indices = self.abstract(self._as_need(never, a))
             self._demands.append(Demand(Need(never, form), indices, self.where, strength))
+
+    def _as_need(self, never: str, a: Form) -> Form:
+        """What is zero where a form is; quotients of it are defined where the form is."""
+        try:
+            return self.multiplied_out(a) if never == "zero" else a
+        except Undecided:
+            return a
 
     def needed_by(self, a: Form, guards: Guards) -> list[Demand]:
         """
@@ -79,6 +89,32 @@ class Quotients(Signs):
                 if atom.kind == "sum" and f.exponent < 0:
                     found.append(Demand(Need("zero", atom.form), f.indices, where or ()))
         return found
+
+    def multiplied_out(self, a: Form) -> Form:
+        """A form times the sums that its terms divide by."""
+        for _ in range(MOST_CLEARED):
+            divisors = [f for m, _ in a for f in m.factors if self._is_divisor(f)]
+            if not divisors:
+                break
+            divisor = min(divisors)
+            base = self.instance(self.atoms[divisor.atom].form, divisor.indices)
+            power = max(-int(f.exponent) for f in divisors if f[:2] == divisor[:2])
+            a = self._times(a, divisor, base, power)
+        return a
+
+    def _is_divisor(self, f: Factor) -> bool:
+        return self.atoms[f.atom].kind == "sum" and f.exponent < 0 and _is_free(f)
+
+    def _times(self, a: Form, divisor: Factor, base: Form, power: int) -> Form:
+        """A form times a power of what some of its terms divide by."""
+        total: dict[Monomial, Fraction] = {}
+        for monomial, coefficient in a:
+            here = [f for f in monomial.factors if f[:2] == divisor[:2]]
+            missing = power + sum(int(f.exponent) for f in here)
+            rest = [f for f in monomial.factors if f not in here]
+            product = Product(rest, monomial.guards, frozenset(bound_of(monomial)))
+            collect(total, self.mul(self.reduced(product, coefficient), self.power(base, missing)))
+        return self.together(total)
 
     # Quotients
 
