@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
+from one_operator import PROGRAM
 from sampling import sampled
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, StringAttr, f16, f32

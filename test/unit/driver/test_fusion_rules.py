@@ -1,6 +1,7 @@
 """Rules that turn operators into scalar code, each compared with what its operator means."""
 
 import pytest
+from one_operator import PROGRAM
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
@@ -10,18 +11,6 @@ from mirage_mlir.dialects import threadblock
 from mirage_mlir.driver.compile import compile_function
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.passes.patterns import scalar
-
-PROGRAM = """
-func.func @f(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
-  %y = kernel.graph_defined ins(%x) grid [2] {
-  ^bb0(%0: tensor<32x64xf32>):
-    %t = threadblock.load %0 grid_map [0] : (tensor<32x64xf32>) -> !threadblock.tile<16x64xf32>
-    %s = threadblock.OPERATOR %t : (!threadblock.tile<16x64xf32>) -> !threadblock.tile<16x64xf32>
-    threadblock.store %s grid_map [0] : !threadblock.tile<16x64xf32>
-  } : (tensor<32x64xf32>) -> tensor<32x64xf32>
-  func.return %y : tensor<32x64xf32>
-}
-"""
 
 
 def wrong_tanh(builder: Builder, _: Operation, args: list[SSAValue]) -> SSAValue:
