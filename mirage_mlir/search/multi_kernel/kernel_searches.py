@@ -46,6 +46,10 @@ MAX_TRIED_FOR_ANY = {2: 100_000, 3: 200_000, 4: 300_000}
 """The same while there is no plan. Many kernels have their share: no two compute the gradient of
 attention with scaled scores, and to see that takes 200,000."""
 
+MAX_TRIED_BOUNDED = 100_000
+"""The same in the search of one kernel for a large program of which there is a plan in pieces: that
+none computes the gradient of attention with normalised queries and keys took two minutes to see."""
+
 LEAST_TRIED = 12_000
 """Operations tried in the search of one part, whatever was tried before, until a graph is found. Of
 what one kernel can compute, a configuration with one of the lowest bounds has graphs; those take
@@ -108,7 +112,9 @@ class KernelSearches:
 
     def whole(self, program: Program) -> list[BlockGraph]:
         """The graphs of one kernel for the whole program, on all tile sizes."""
-        search = Search(program, self.target, self.limits, self.report, self.limits.bound)
+        bound = self.limits.bound
+        tried = MAX_TRIED_BOUNDED if bound < np.inf else np.inf
+        search = Search(program, self.target, self.limits, self.report, bound, tried)
         self._graphs[program.key()] = search.run()
         self._explored[program.key()] = search.explored
         return self._graphs[program.key()]
