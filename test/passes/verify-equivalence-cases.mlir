@@ -187,3 +187,56 @@ func.func @g(%x: tensor<3x5xf32>, %t: tensor<3x1xf32>) -> tensor<3x5xf32> {
   %y = kernel.mul %q, %o : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
   func.return %y : tensor<3x5xf32>
 }
+
+// -----
+
+// A divisor that is a product of two sums, of which one is never zero.
+func.func @f(%x: tensor<3x5xf32>, %t: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %p = kernel.softmax %x {dim = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %m = kernel.compare %t, %zero {predicate = "ge"} : (tensor<3x5xf32>, tensor<1x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %p, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %y = kernel.div %k, %s : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+// expected-remark @+1 {{@g is @f: proved: the normal forms are equal}}
+func.func @g(%x: tensor<3x5xf32>, %t: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %h = kernel.reduce_max %x {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %d = kernel.sub %x, %h : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %e = kernel.exp %d : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %z = kernel.reduce_sum %e {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %m = kernel.compare %t, %zero {predicate = "ge"} : (tensor<3x5xf32>, tensor<1x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %e, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %both = kernel.mul %z, %s : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  %r = kernel.div %z, %both : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  %y = kernel.mul %k, %r : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// Of a product that may be zero in both.
+func.func @f(%x: tensor<3x5xf32>, %t: tensor<3x5xf32>) -> tensor<3x1xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %m = kernel.compare %t, %zero {predicate = "ge"} : (tensor<3x5xf32>, tensor<1x1xf32>) -> tensor<3x5xf32>
+  %k = kernel.mul %x, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  func.return %s : tensor<3x1xf32>
+}
+// expected-error @+1 {{@g may be @f or not, not proved: normal forms: the candidate alone is not defined where something is zero}}
+func.func @g(%x: tensor<3x5xf32>, %t: tensor<3x5xf32>) -> tensor<3x1xf32> {
+  %zero = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %e = kernel.exp %x : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %z = kernel.reduce_sum %e {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %m = kernel.compare %t, %zero {predicate = "ge"} : (tensor<3x5xf32>, tensor<1x1xf32>) -> tensor<3x5xf32>
+  %n = kernel.reduce_sum %m {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %k = kernel.mul %x, %m : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %s = kernel.reduce_sum %k {dims = array<i64: 1>} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %both = kernel.mul %z, %n : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  %r = kernel.div %both, %both : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  %y = kernel.mul %s, %r : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+  func.return %y : tensor<3x1xf32>
+}

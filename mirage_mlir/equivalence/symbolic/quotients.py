@@ -8,9 +8,11 @@ more than a null set of inputs, is demanded not to be.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
@@ -32,6 +34,7 @@ from mirage_mlir.equivalence.symbolic.terms import (
     components,
     indices_of,
     powers,
+    product_of,
 )
 
 MOST_CLEARED = 8
@@ -147,8 +150,32 @@ class Quotients(Signs):
             # Guards hold everywhere: where they did not, it would be a sum over nothing.
             outside, groups = components(monomial, bound_of(monomial))
             return coefficient, outside.factors, [((self.alone(g), Fraction(1)),) for g in groups]
+        shared, rest = self._common_sums(a)
+        if shared:
+            coefficient, factors, sums = self._divisors(rest)
+            return coefficient, factors, [*(((each, Fraction(1)),) for each in shared), *sums]
         coefficient, content, rest = self.primitive(a)
         return coefficient, content, [rest]
+
+    def _common_sums(self, a: Form) -> tuple[list[Monomial], Form]:
+        """The sums that are factors of all terms, of a product multiplied out, and the rest."""
+        split = [components(monomial, bound_of(monomial)) for monomial, _ in a]
+        counted = [Counter(self.alone(group) for group in groups) for _, groups in split]
+        common = reduce(Counter[Monomial].__and__, counted)
+        if not common:
+            return [], a
+        total: dict[Monomial, Fraction] = {}
+        for (outside, groups), (_, coefficient) in zip(split, a, strict=True):
+            missing, kept = Counter(common), [outside]
+            for group in groups:
+                if missing[alone := self.alone(group)]:
+                    missing[alone] -= 1
+                else:
+                    kept.append(group)
+            left = product_of(kept)
+            product = Product(left.factors, left.guards, frozenset(bound_of(left)))
+            collect(total, self.reduced(product, coefficient))
+        return [*common.elements()], self.together(total)
 
     def _reciprocal(self, a: Form) -> Form:
         form, indices = self.abstract(a)

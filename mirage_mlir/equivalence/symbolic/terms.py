@@ -171,10 +171,11 @@ def components(monomial: Monomial, over: AbstractSet[Variable]) -> tuple[Monomia
         joined = [group for group in groups if not own.isdisjoint(group[0])]
         members = [member for _, group in joined for member in group]
         groups = [*apart, (own.union(*(each for each, _ in joined)), [*members, piece])]
-    return _product(outside), [_product(members) for _, members in groups]
+    return product_of(outside), [product_of(members) for _, members in groups]
 
 
-def _product(pieces: Iterable[Monomial]) -> Monomial:
+def product_of(pieces: Iterable[Monomial]) -> Monomial:
+    """A product of parts that share no bound variables."""
     parts = list(pieces)
     guards = tuple(each for part in parts for each in part.guards)
     return Monomial(guards, tuple(f for part in parts for f in part.factors))
