@@ -27,13 +27,6 @@ settings.register_profile("mirage", deadline=None, derandomize=True, max_example
 settings.load_profile("mirage")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Processes for `-n auto`: of two, one waits half of the time for what its test has started."""
-    cores = os.cpu_count() or 1
-    return cores + (cores + 1) // 2
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported stays: nobody need look for garbage there."""
     gc.collect()

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 from xdsl.dialects import arith, llvm, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, bf16
 from xdsl.ir import Operation
 
 from mirage_mlir.interpreters.gpu_simulator.encoding import (
+    DTYPES,
     POISON,
     Array,
     byte_count,
@@ -18,7 +19,7 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import (
 )
 from mirage_mlir.interpreters.gpu_simulator.faults import unsupported
 from mirage_mlir.interpreters.gpu_simulator.flow import Flow, Rules
-from mirage_mlir.interpreters.gpu_simulator.scalars import FUNCTIONS, Calculation
+from mirage_mlir.interpreters.gpu_simulator.scalars import FUNCTIONS, function_of
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Value
 
 
@@ -34,12 +35,12 @@ def require_known(state: Flow, op: Operation) -> None:
 
 def run_function(state: Flow, op: Operation) -> None:
     """A function of numbers, in every thread."""
-    own = state.prepared.calculations.get(op)
-    if own is None:
-        require_known(state, op)
-        own = state.prepared.calculations[op] = Calculation.of(op)
-    result = own.function(*[state.array(value) for value in own.operands])
-    state.values[own.result] = own.rounded(result)
+    require_known(state, op)
+    function = function_of(op)
+    kind = op.results[0].type
+    result = function(*(state.array(value) for value in op.operands))
+    exact = result.dtype == DTYPES[kind] and kind != bf16
+    state.values[op.results[0]] = result if exact else rounded(result, kind)
 
 
 def run_rounding(state: Flow, op: Operation) -> None:

@@ -24,7 +24,6 @@ from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 from mirage_mlir.interpreters.gpu_simulator.faults import FaultKind, unsupported
 from mirage_mlir.interpreters.gpu_simulator.hand_off import HandOff
 from mirage_mlir.interpreters.gpu_simulator.previous_grid import PreviousGrid
-from mirage_mlir.interpreters.gpu_simulator.scalars import Calculation
 from mirage_mlir.interpreters.gpu_simulator.shared_memory import SharedMemory
 from mirage_mlir.interpreters.gpu_simulator.transactions import TransactionBarrier
 from mirage_mlir.interpreters.gpu_simulator.values import Pending, Pointer, Value
@@ -83,14 +82,12 @@ class Prepared:
     Args:
         steps: of each block, its operations with their rules.
         known: operations on values of types that the simulator has.
-        calculations: functions of numbers.
     """
 
     steps: dict[Block, list[tuple[Rule, Operation]]] = field(
         default_factory=dict[Block, list[tuple["Rule", Operation]]]
     )
     known: set[Operation] = field(default_factory=set[Operation])
-    calculations: dict[Operation, Calculation] = field(default_factory=dict[Operation, Calculation])
 
 
 class Flow:

@@ -1,16 +1,14 @@
 """What operations on numbers do, for all threads at once; integers wrap."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import bf16
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 
 from mirage_mlir.dialects import nvvm
-from mirage_mlir.interpreters.gpu_simulator.encoding import DTYPES, Array, element_of, rounded
+from mirage_mlir.interpreters.gpu_simulator.encoding import Array
 from mirage_mlir.interpreters.gpu_simulator.faults import unsupported
 
 SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
@@ -147,31 +145,3 @@ def function_of(op: Operation) -> Callable[..., Array]:
     if isinstance(op, nvvm.Ex2Op | nvvm.Log2Op) and not op.ftz.value.data:
         raise unsupported(op, "keeps subnormal numbers, which no lowered kernel does")
     return FUNCTIONS[type(op)]
-
-
-@dataclass(frozen=True)
-class Calculation:
-    """A function of numbers in a kernel, with what is found out about it once."""
-
-    function: Callable[..., Array]
-    operands: tuple[SSAValue, ...]
-    result: SSAValue
-    kind: Attribute
-    """The type of the result."""
-    dtype: np.dtype[np.generic]
-    """Of the result in numpy."""
-    is_kept: bool
-    """Whether a result of that dtype needs no rounding."""
-
-    @classmethod
-    def of(cls, op: Operation) -> "Calculation":
-        """The function that `op` computes, of values that can be computed with."""
-        (result,) = op.results
-        element, _ = element_of(result.type)
-        dtype = np.dtype(DTYPES[element])
-        return cls(function_of(op), tuple(op.operands), result, result.type, dtype, element != bf16)
-
-    def rounded(self, values: Array) -> Array:
-        """What the function makes as the result's type holds it."""
-        kept = self.is_kept and values.dtype == self.dtype
-        return values if kept else rounded(values, self.kind)
