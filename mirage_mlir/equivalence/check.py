@@ -88,7 +88,7 @@ class Verifier:
 
     def float_difference(self, candidate: FuncOp) -> str | None:
         """In what f64 tells a candidate from the reference, or why it cannot; None: in nothing."""
-        return self._comparison(candidate, self.budget).difference_in_floats()
+        return self._comparison(candidate, self.budget).difference_in_f64()
 
     def _comparison(self, candidate: FuncOp, budget: float) -> CandidateComparison:
         return CandidateComparison(self._known, candidate, self.tests, budget)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from math import inf
 from time import perf_counter
@@ -138,6 +139,7 @@ class Optimizer:
 
     # One piece, or several
 
+    @cached_property
     def _whole(self) -> Piece | None:
         """The function as one piece; None where it is too large or holds what no piece can."""
         try:
@@ -156,7 +158,7 @@ class Optimizer:
 
         `alone` is what each operator alone takes.
         """
-        piece = None if self.cuts else self._whole()
+        piece = None if self.cuts else self._whole
         if piece is None:
             return self._in_pieces()
         if not piece.results:
@@ -182,17 +184,24 @@ class Optimizer:
         plans = self._planned_whole(piece, 1, alone)
         return plans if plans and is_near(piece.program, self.target, plans[0].seconds) else []
 
-    def _planned_whole(self, piece: Piece, max_kernels: int, most: float = inf) -> list[Plan]:
-        kernels = self.pieces.plans(piece, max_kernels, most)
+    def _planned_whole(
+        self,
+        piece: Piece,
+        max_kernels: int,
+        most: float = inf,
+        *,
+        own_differences: bool = False,
+    ) -> list[Plan]:
+        kernels = self.pieces.plans(piece, max_kernels, most, own_differences=own_differences)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
         return [with_joint_launches(plan, self.target) for plan in plans]
 
     def _without_cancelling(self, most: float) -> list[Plan]:
         """Plans that take less than `most`, without differences that the program has not."""
-        if self.cuts or (piece := self._whole()) is None or not piece.results:
+        piece = None if self.cuts else self._whole
+        if piece is None or not piece.results:
             return []
-        found = self.pieces.plans(piece, self.limits.max_kernels, most, own_differences=True)
-        plans = [with_joint_launches(Plan(self.function, (one,)), self.target) for one in found]
+        plans = self._planned_whole(piece, self.limits.max_kernels, most, own_differences=True)
         return [plan for plan in plans if plan.seconds < most]
 
     def _in_pieces(self, *, mixed: bool = False) -> list[Plan]:

@@ -68,7 +68,11 @@ class Quotients(Signs):
             self._demands.append(Demand(Need(never, form), indices, self.where, strength))
 
     def _as_need(self, never: str, a: Form) -> Form:
-        """What is zero where a form is; quotients of it are defined where the form is."""
+        """
+        What is never to be zero or negative, as all who need it write it.
+
+        A divisor is `1 - sum(p m)` or `sum(e) - sum(e m)`, for p as e over its sum.
+        """
         try:
             return self.multiplied_out(a) if never == "zero" else a
         except Undecided:
@@ -131,6 +135,13 @@ class Quotients(Signs):
         if not a:
             raise Undecided("something is divided by zero")
         self.check_not_empty(a)
+        shared, rest = self._common_sums(a) if len(a) > 1 else ((), a)
+        if shared:
+            # A product of sums, multiplied out.
+            result = self.inverse(rest)
+            for each in shared:
+                result = self.mul(result, self.inverse(((each, Fraction(1)),)))
+            return result
         coefficient, factors, sums = self._divisors(a)
         for f in factors:
             if not self.is_rarely_zero_factor(f):
@@ -150,15 +161,11 @@ class Quotients(Signs):
             # Guards hold everywhere: where they did not, it would be a sum over nothing.
             outside, groups = components(monomial, bound_of(monomial))
             return coefficient, outside.factors, [((self.alone(g), Fraction(1)),) for g in groups]
-        shared, rest = self._common_sums(a)
-        if shared:
-            coefficient, factors, sums = self._divisors(rest)
-            return coefficient, factors, [*(((each, Fraction(1)),) for each in shared), *sums]
         coefficient, content, rest = self.primitive(a)
         return coefficient, content, [rest]
 
-    def _common_sums(self, a: Form) -> tuple[list[Monomial], Form]:
-        """The sums that are factors of all terms, of a product multiplied out, and the rest."""
+    def _common_sums(self, a: Form) -> tuple[Sequence[Monomial], Form]:
+        """The sums that are factors of all terms, and the rest."""
         split = [components(monomial, bound_of(monomial)) for monomial, _ in a]
         counted = [Counter(self.alone(group) for group in groups) for _, groups in split]
         common = reduce(Counter[Monomial].__and__, counted)

@@ -47,8 +47,9 @@ MAX_TRIED_FOR_ANY = {2: 100_000, 3: 200_000, 4: 300_000}
 attention with scaled scores, and to see that takes 200,000."""
 
 MAX_TRIED_BOUNDED = 100_000
-"""The same in the search of one kernel for a large program of which there is a plan in pieces: that
-none computes the gradient of attention with normalised queries and keys took two minutes to see."""
+"""The same in the search of one kernel for a program of which there is another plan, whose time is
+the bound: that none computes the gradient of attention with normalised queries and keys took two
+minutes to see."""
 
 LEAST_TRIED = 12_000
 """Operations tried in the search of one part, whatever was tried before, until a graph is found. Of
