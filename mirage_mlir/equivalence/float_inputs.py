@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 from mirage_mlir.constant_inputs import is_constant_input
 from mirage_mlir.equivalence.inputs import DrawnWords
 from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sides
+from mirage_mlir.equivalence.named_elements import Named, named_elements
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import AnyArray, ElementType
@@ -65,6 +66,11 @@ TINY = 1e-5
 SCORES = 1e4
 """The largest argument of exp in the hard kind: e^89 overflows f32."""
 
+RAISED = 24.0
+"""
+What is added to an element that a program names, so that it is all of a softmax but for rounding:
+the others have e^-24, 4e-11, and so e^-3 still where scores are divided by 8.
+"""
 
 KEPT = 1 << 21
 """Elements of an argument, of all kinds that run together: 16 MB in f64."""
@@ -118,6 +124,8 @@ class InputKind:
     """Where masks are -inf."""
     scores: float = 0.0
     """The largest argument of exp, about; 0: whatever it is."""
+    raised: Named | None = None
+    """The element of each row that is far above the others."""
 
 
 NORMAL = InputKind("normal inputs")
@@ -143,6 +151,11 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
     kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
     if len(wide) > 1:
         kinds.append(InputKind("all arguments far from zero", far=tuple(wide)))
+    if exponentials:
+        kinds += [
+            InputKind(f"element {each.index} of {each.size} far above the others", raised=each)
+            for each in named_elements(reference)
+        ]
     return kinds
 
 
@@ -217,15 +230,24 @@ class DrawnFloats:
         channel = places[-1] if places else np.zeros(())
         row = places[-2] if len(places) > 1 else np.zeros(())
         runs = [
-            self._values(kind, normal, channel, row) * factor
+            self._values(kind, normal, channel, row, self._raised(kind, places)) * factor
             for kind, factor in zip(self._kinds, self._factors, strict=True)
         ]
         with np.errstate(all="ignore"):
             return round_to(np.stack(runs).astype(np.float32), self._type)
 
-    def _values(self, kind: InputKind, normal: Floats, channel: AnyArray, row: AnyArray) -> Floats:
+    def _raised(self, kind: InputKind, places: Sequence[AnyArray]) -> Floats:
+        """What is added to the elements at some indices."""
+        shape, named = shape_of(self._argument), kind.raised
+        if named is None or len(shape) < -named.dimension or shape[named.dimension] != named.size:
+            return np.zeros(())
+        return np.where(places[named.dimension] == named.index, RAISED, 0.0)
+
+    def _values(
+        self, kind: InputKind, normal: Floats, channel: AnyArray, row: AnyArray, raised: Floats
+    ) -> Floats:
         """The elements of one kind."""
-        values = normal
+        values = normal + raised
         hot = np.broadcast_to(channel == self._hot[kind.first], normal.shape)
         if kind.hot and self._gain:
             low, high = np.log(GAINS[0]), np.log(GAINS[1])

@@ -97,6 +97,29 @@ ONE_PASS = """
 %r = sub %a, %b : 16x1 16x1 -> 16x1
 """
 
+SLICED = "%p = softmax %0 {dim = 1 : i64} : 16x64 -> 16x64\n" + (
+    "%t = kernel.slice %p {offsets = array<i64: 0, 1>, sizes = array<i64: 16, 63>,"
+    " strides = array<i64: 1, 1>} : (tensor<16x64xf32>) -> tensor<16x63xf32>\n"
+    "%r = reduce_sum %t {dims = array<i64: 1>} : 16x63 -> 16x1"
+)
+
+ONE_WITHOUT_FIRST = "%p = softmax %0 {dim = 1 : i64} : 16x64 -> 16x64\n" + (
+    "%f = kernel.slice %p {offsets = array<i64: 0, 0>, sizes = array<i64: 16, 1>,"
+    " strides = array<i64: 1, 1>} : (tensor<16x64xf32>) -> tensor<16x1xf32>\n"
+    "%o = kernel.constant {value = 1.0 : f32} : tensor<16x1xf32>\n"
+    "%r = sub %o, %f : 16x1 16x1 -> 16x1"
+)
+"""What is left beside one element of a softmax, which may be all of it but for rounding."""
+
+COUNTED = """
+%p = softmax %0 {dim = 1 : i64} : 16x64 -> 16x64
+%i = kernel.iota {dim = 1 : i64} : tensor<16x64xf32>
+%o = kernel.constant {value = 0.0 : f32} : tensor<16x64xf32>
+%k = compare %i, %o {predicate = "gt"} : 16x64 16x64 -> 16x64
+%t = mul %p, %k : 16x64 16x64 -> 16x64
+%r = reduce_sum %t {dims = array<i64: 1>} : 16x64 -> 16x1
+"""
+
 CASES: dict[str, tuple[str, str, str, str, str, bool]] = {
     "operands of f32 in f16": (
         "normal",
@@ -138,6 +161,19 @@ def test_either_side_of_the_tolerance(name: str) -> None:
     found = loss(kind, inputs, result, reference, candidate)
     assert found.acceptable == acceptable, found
     assert loss(kind, inputs, result, reference, reference).acceptable
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate"),
+    [(SLICED, ONE_WITHOUT_FIRST), (ONE_WITHOUT_FIRST, SLICED), (COUNTED, ONE_WITHOUT_FIRST)],
+    ids=["sliced", "the other way", "counted"],
+)
+def test_one_element_that_is_all_of_a_softmax(reference: str, candidate: str) -> None:
+    """The sum of the others is refused for 1 minus it only where it was computed so before."""
+    report = compare("16x64", "16x1", reference, candidate)
+    accurate = candidate == SLICED
+    assert report.verdict is (Verdict.EQUAL if accurate else Verdict.INACCURATE), str(report)
+    assert accurate or "far above the others" in str(report)
 
 
 @pytest.mark.parametrize("k", [64, 8192])
