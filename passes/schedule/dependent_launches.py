@@ -162,12 +162,17 @@ class DependentLaunches:
         tiles copied while this one still runs. Behind the last one is another call, of this or of
         any other function: to keep room for its blocks took a LayerNorm of 320 blocks behind a
         matmul from 6.5 to 7.5 us on an H200, six of them on some multiprocessors, on others none.
+
+        So does a single launch, whose next call is placed while it runs: a call of attention of 77
+        tokens after the other took 4.7 us on an H200, and 2.4 spread evenly. But where producers
+        copy constants before the previous grid has ended, several blocks on a multiprocessor that
+        is done are welcome: LoRA of 48 rows took 4.8 us with a limit, and 4.5 without.
         """
-        if len(self.launches) == 1 or not self.uses_pdl(number):
-            return 0
         launch = self.launches[number]
-        asked = occupancy_limit_bytes(self._share(launch), self.target)
         produced = any(graph.schedule.producer_warps for graph in launch)
+        if not self.uses_pdl(number) or (produced and len(self.launches) == 1):
+            return 0
+        asked = occupancy_limit_bytes(self._share(launch), self.target)
         if produced or number + 1 == len(self.launches):
             return asked
         behind = self.launches[number + 1]

@@ -9,7 +9,6 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.decisions.copies import loop_stages
 from mirage_mlir.decisions.schedule import (
-    FOLLOWER_BYTES,
     iterations_in_flight,
     may_double_buffer,
     mbarrier_bytes,
@@ -238,12 +237,9 @@ class Pipelining:
             fetched = fetched_loads(graph) == staged_loads(graph) != []
             share = blocks_side_by_side(graph, self.target) if walks(graph) else 1
             return int(loop_stages(size, iterations, fetched, share))
-        other = other_bytes(graph) + (FOLLOWER_BYTES if is_followed(graph) else 0)
-        return int(
-            pipeline_stages(
-                size, other, iterations, producer_share(graph, self.target), self.target
-            )
-        )
+        share, followed = producer_share(graph, self.target), is_followed(graph)
+        other = other_bytes(graph)
+        return int(pipeline_stages(size, other, iterations, share, self.target, followed=followed))
 
 
 def loads_of(ops: Sequence[Operation]) -> list[threadblock.LoadOp]:

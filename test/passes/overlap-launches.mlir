@@ -9,6 +9,7 @@
 // RUNS: @scaled: 2 kernels run without a fault
 // RUNS: @linear: 1 kernel runs without a fault
 // RUNS: @biased: 1 kernel runs without a fault
+// RUNS: @squared: 1 kernel runs without a fault
 
 // An A100 has no programmatic dependent launch.
 // WITHOUT-NOT: {{overlap|await_previous_grid|launch_dependents|prefetch|uncommitted}}
@@ -170,4 +171,23 @@ func.func @biased(%xt: tensor<64x256xf16>, %wt: tensor<256x64xf16>, %bt: tensor<
     threadblock.store %z grid_map [_] : !threadblock.tile<64x64xf32>
   } : (tensor<64x256xf16>, tensor<256x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
   func.return %o : tensor<64x64xf32>
+}
+
+// One launch alone is spread evenly, too: the next call is placed while it runs. The two above, whose
+// producers or consumers copy constants early, ask for no more than they need.
+// CHECK-LABEL: func.func @squared
+// CHECK:         ins(%x) {{.*}} overlap <starts_early, occupancy_limit_bytes = 115840> {
+func.func @squared(%x: tensor<64x64xf16>) -> tensor<64x64xf16> attributes {kernel.workspace = #kernel.workspace<>} {
+  %y = kernel.graph_defined ins(%x) grid [4] schedule <threads = 32, stages = 1> memory <results = [-1]> {
+  ^bb0(%xa: tensor<64x64xf16>):
+    %t = threadblock.load %xa grid_map [0] {layout = #threadblock.global} : (tensor<64x64xf16>) -> !threadblock.tile<16x64xf16>
+    threadblock.section "prologue"
+    %e = thread.graph ins(%t) attributes {layout = #wide} {
+    ^bb0(%a: f16):
+      %b = arith.mulf %a, %a : f16
+      thread.store %b : f16
+    } : (!threadblock.tile<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %e grid_map [0] : !threadblock.tile<16x64xf16>
+  } : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  func.return %y : tensor<64x64xf16>
 }

@@ -29,7 +29,6 @@ from mirage_mlir.decisions.registers import (
     producer_warps,
 )
 from mirage_mlir.decisions.schedule import (
-    FOLLOWER_BYTES,
     may_double_buffer,
     pipeline_stages,
     side_by_side,
@@ -196,11 +195,12 @@ class BlockBuffers(BlockThreads):
         if not self.pipelined.any():
             return few
         other = self.held + self.made + delivered_room(self.delivered)
-        if self.tiling.program.open_sums:
-            # A kernel follows that adds up their parts.
-            other = other + FOLLOWER_BYTES
         iterations, target = self.tiling.mesh.iterations, self.tiling.target
-        many = pipeline_stages(self.staged, other, iterations, self.share, target)
+        # Where sums are open a kernel follows that adds up their parts.
+        followed = bool(self.tiling.program.open_sums)
+        many = pipeline_stages(
+            self.staged, other, iterations, self.share, target, followed=followed
+        )
         return np.where(self.pipelined, many, few)
 
     def _alternate(self) -> None:

@@ -55,6 +55,17 @@ def test_two_buffers_where_four_blocks_have_room_with_them() -> None:
     assert stages(30 * KIB, 512) == 3
 
 
+@pytest.mark.parametrize(("size", "alone", "followed"), [(20, 11, 10), (70, 3, 3), (100, 2, 2)])
+def test_room_for_the_kernel_behind(size: int, alone: int, followed: int) -> None:
+    """It is left where three buffers fit beside it."""
+    share = side_by_side(96, 1, H200)
+    each = (
+        int(pipeline_stages(size * KIB, 0, 1000, share, H200, followed=behind))
+        for behind in (False, True)
+    )
+    assert tuple(each) == (alone, followed)
+
+
 @pytest.mark.parametrize(
     ("size", "iterations", "together", "apart"),
     [(32, 64, 2, 3), (28, 64, 3, 3), (40, 13, 2, 2), (32, 16, 3, 3), (16, 32, 4, 4), (8, 16, 7, 7)],

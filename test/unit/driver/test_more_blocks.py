@@ -7,7 +7,9 @@ import pytest
 from mirage_mlir.decisions import registers
 from mirage_mlir.driver import more_blocks
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
+from mirage_mlir.driver.more_blocks import Residence, fewer_waves
 from mirage_mlir.driver.source import parse_program
+from mirage_mlir.targets.target import H200
 
 STEP = Path(__file__).parent / "Inputs" / "gated_deltanet_step.mlir"
 
@@ -45,3 +47,24 @@ def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert after.assembled.spill_bytes == 0
     assert "minnctapersm 4" not in after.ptx
     assert before.inputs == after.inputs
+
+
+@pytest.mark.parametrize(
+    ("blocks", "registers", "wanted"),
+    [
+        (132, 128, 0),  # They fit as they are: one block on each multiprocessor.
+        (160, 140, 2),  # Two, of 128 registers, are one wave instead of two.
+        (160, 255, 0),  # Half of the registers would be too few.
+        (600, 96, 3),  # Two waves of three instead of three of two.
+        (5000, 128, 0),  # One wave of 19 is not worth it.
+    ],
+)
+def test_blocks_for_one_wave_less(blocks: int, registers: int, wanted: int) -> None:
+    """256 threads and 32 KB a block."""
+    residence = Residence(H200, 256, 32 << 10)
+    assert fewer_waves(residence, blocks, registers) == wanted
+
+
+def test_shared_memory_for_one_wave_less() -> None:
+    """Registers are not saved where the bytes do not fit."""
+    assert fewer_waves(Residence(H200, 256, 140 << 10), 160, 140) == 0
