@@ -39,16 +39,24 @@ def may_run_ahead(loop: Sequence[Operation]) -> bool:
     """
     Whether an iteration's matmuls can run on while those of the next iteration are started.
 
-    They can if nothing in the loop reads their sums, and warps do not synchronize in it.
+    They can if nothing in the loop reads their sums, and warps do not synchronize in it. Matmuls of
+    single warps beside them read tiles that are loaded: those of a low-rank adapter.
     """
     matmuls = [op for op in loop if isinstance(op, threadblock.MatmulOp)]
+    grouped = [op for op in matmuls if uses_wgmma(op)]
     sums = [op for op in loop if isinstance(op, threadblock.AccumulateOp)]
     return (
-        bool(matmuls)
-        and all(uses_wgmma(op) and adds_into(op.result) for op in matmuls)
+        bool(grouped)
+        and all(adds_into(op.result) for op in grouped)
+        and all(op in grouped or multiplies_loaded(op) for op in matmuls)
         and all(op.rescale is None for op in sums)
         and not any(isinstance(op, BarrierOp) for op in loop)
     )
+
+
+def multiplies_loaded(op: threadblock.MatmulOp) -> bool:
+    """Whether both operands of a matmul are tiles that are loaded."""
+    return all(isinstance(each.owner, threadblock.LoadOp) for each in (op.lhs, op.rhs))
 
 
 def running_ahead(

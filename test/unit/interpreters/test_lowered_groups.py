@@ -9,6 +9,7 @@ from lowering_cases import (
     Linear,
     gated_mlp,
     invariant_matmul,
+    lora,
     matmul,
     plain_linear,
     rmsnorm_linear,
@@ -186,6 +187,15 @@ def test_two_matmuls_run_into_the_next_iteration():
     waits = [op.group.value.data for op in kernels.walk() if isinstance(op, WgmmaWaitOp)]
     assert waits[0] == 2
     assert set(waits[1:]) == {0}
+
+
+def test_a_matmul_of_warps_runs_beside_one_that_goes_on():
+    """A low-rank adapter's is over in its iteration, the other is not."""
+    module = lora(Linear(48, 256, 64, 48, 64, 64), 8)
+    assert groups_of(module) == [([1, 1, 1], SWAPPED)]
+    kernels = check(module)
+    waits = [op.group.value.data for op in kernels.walk() if isinstance(op, WgmmaWaitOp)]
+    assert waits[0] == 1
 
 
 def test_a_matmul_starts_when_its_own_tiles_have_come():
