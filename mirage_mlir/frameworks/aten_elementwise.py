@@ -79,7 +79,9 @@ def extremum(call: FxCall, lhs: Any, rhs: Any) -> Tensor:
     return getattr(call.graph, name)(call.tensor(lhs, kind), call.tensor(rhs, kind))
 
 
-@handles("clamp.default", "clamp.Tensor", "clamp_min.default", "hardtanh.default")
+@handles(
+    "clamp.default", "clamp.Tensor", "clamp_min.default", "clamp_min.Tensor", "hardtanh.default"
+)
 def clamp(call: FxCall, x: Any, min: Any = None, max: Any = None) -> Tensor:
     """`x` within limits, of which one may be missing."""
     if call.node.target.overloadpacket.__name__ == "hardtanh":
@@ -94,6 +96,26 @@ def clamp(call: FxCall, x: Any, min: Any = None, max: Any = None) -> Tensor:
     if min is not None:
         made = call.graph.max(made, call.value(min, kind))
     return made if max is None else call.graph.min(made, call.value(max, kind))
+
+
+@handles("clamp_max.default", "clamp_max.Tensor")
+def clamp_max(call: FxCall, x: Any, max: Any) -> Tensor:
+    """`x` where it is below a limit, which is there instead."""
+    return clamp(call, x, None, max)
+
+
+@handles("prims.fma.default")
+def multiply_add(call: FxCall, x: Any, y: Any, z: Any) -> Tensor:
+    """`x * y + z`, in f32, as inductor has the gradient of a softmax."""
+    given = [call.tensor(each, ElementType.F32) for each in (x, y, z)]
+    return call.graph.add(call.graph.mul(*given[:2]), given[2])
+
+
+@handles("addcmul.default")
+def add_product(call: FxCall, x: Any, y: Any, z: Any, value: float = 1) -> Tensor:
+    """`x + value * y * z`, rounded once."""
+    added, *factors = (call.tensor(each, ElementType.F32) for each in (x, y, z))
+    return call.graph.add(added, call.scaled(call.graph.mul(*factors), value))
 
 
 @handles("leaky_relu.default")
@@ -301,6 +323,7 @@ def _masks(call: FxCall, *operands: Any) -> list[Tensor]:
 
 
 @handles("_to_copy.default", "clone.default", "alias.default", "detach.default")
+@handles("lift_fresh_copy.default")
 def copy(call: FxCall, x: Any) -> Tensor:
     """`x` in the type of the result."""
     return call.mask(x) if call.is_mask(call.node) else call.tensor(x)
@@ -345,3 +368,9 @@ def arange(call: FxCall, start: float, end: float, step: float = 1) -> Tensor:
     indices = call.graph.iota(call.shape, 0, kind)
     steps = call.scaled(indices, step)
     return steps if start == 0 else call.graph.add(steps, float(start))
+
+
+@handles("prims.iota.default")
+def iota(call: FxCall, length: int, start: int = 0, step: int = 1) -> Tensor:
+    """`start`, and `step` more from each of `length` elements to the next."""
+    return arange(call, start, start + step * length, step)

@@ -21,7 +21,7 @@ def roll(call: FxCall, x: Any, shifts: list[int], dims: Sequence[int] = ()) -> T
     return call.shaped(made)
 
 
-@handles("flip.default")
+@handles("flip.default", "prims.rev.default")
 def flip(call: FxCall, x: Any, dims: list[int]) -> Tensor:
     """The last element along `dims` first."""
     made = call.tensor(x)

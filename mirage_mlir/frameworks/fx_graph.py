@@ -20,7 +20,10 @@ for _handlers in (
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
-WITHOUT_MEANING = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "dtype"}
+WITHOUT_MEANING = {
+    *("layout", "device", "pin_memory", "memory_format", "non_blocking", "dtype"),
+    "requires_grad",
+}
 """Arguments that the meta data of the result says, or that say where its memory is."""
 
 HINTS = {
@@ -55,6 +58,8 @@ _INTEGERS = {
         "repeat",
     ),
     *("split", "split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
+    *("iota", "convert_element_type", "lift_fresh_copy", "select_scatter", "clamp_min"),
+    "clamp_max",
 }
 """Operators on integers that are exact on the integers of a floating-point type."""
 
@@ -213,12 +218,15 @@ class FxImporter:
         return self._largest[node]
 
     def _bound_of(self, node: Any) -> float:
-        name = name_of(node).partition(".")[0]
+        name = name_of(node).removeprefix("prims.").partition(".")[0]
         if name not in _INTEGERS:
             raise unsupported(node, f"aten.{name_of(node)} on integers is not supported")
         if name in ("arange", "full", "scalar_tensor", "full_like"):
             return max(abs(each) for each in node.args if is_number(each))
-        numbers = name in ("add", "sub", "rsub", "mul", "clamp")
+        if name == "iota":
+            start, step = node.kwargs["start"], node.kwargs["step"]
+            return max(abs(start), abs(start + step * node.args[0]))
+        numbers = name in ("add", "sub", "rsub", "mul", "clamp", "clamp_min", "clamp_max")
         magnitudes = [self._magnitude(each, numbers) for each in _flat(node.args)]
         if name in ("add", "sub", "rsub"):
             return sum(magnitudes) * max(1, abs(node.kwargs.get("alpha", 1)))

@@ -185,10 +185,11 @@ class TensorDomain(Generic[A]):
         for dim in range(rank):
             x, y, _ = self._synchronized(x, y, dim)
             condition, x, _ = self._synchronized(condition, x, dim)
-            condition, y, found = self._synchronized(condition, y, dim)
-            if self._alike(condition, dim) and self._alike(y, dim):
-                found = x.dims[dim]
-            dims.append(found)
+            condition, y, _ = self._synchronized(condition, y, dim)
+            found = [each for each in (condition, x, y) if not self._alike(each, dim)]
+            # One that is alike may be broadcast, or have size 1.
+            largest = max((each.dims[dim] for each in (condition, x, y)), key=lambda d: d.size)
+            dims.append(found[0].dims[dim] if found else largest)
         array = self.numbers.select(condition.array, x.array, y.array)
         return Tensor(array, tuple(dims))
 

@@ -7,7 +7,6 @@ is equal and the gradient is 0 / 0. What such a maximum was taken of is therefor
 backward pass, and torch takes the maximum of what is kept.
 """
 
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -27,7 +26,8 @@ def keep_compared(graph: Any) -> None:
     Mark what a graph compares for equality with a maximum, and the maximum.
 
     Args:
-        graph: of ATen, forward and backward, before it is cut in two; only marks of it change.
+        graph: of ATen, forward and backward, in order, before it is cut in two; only marks of it
+            change.
     """
     policy: Any = import_module("torch.utils.checkpoint").CheckpointPolicy
     first = _first_alike(graph)
@@ -38,30 +38,6 @@ def keep_compared(graph: Any) -> None:
                 maximum.meta[COMPARED] = True
                 for each in filter(is_call, map(_signed, pair)):
                     first[each].meta["recompute"] = each.meta["recompute"] = policy.MUST_SAVE
-
-
-def pass_for_inductor(before: Sequence[Any]) -> Any:
-    """
-    `keep_compared` as what inductor calls with a graph before it cuts that in two.
-
-    Args:
-        before: passes that run before it. Torch 2.11 takes one pass only: they are part of ours.
-    """
-    passes: Any = import_module("torch._inductor.custom_graph_pass")
-
-    def run(_: Any, graph: Any) -> None:
-        for each in before:
-            each(graph)
-        keep_compared(graph)
-
-    def uuid(_: Any) -> Any:
-        """Inductor keeps graphs under it, among other things; none where one of them has none."""
-        parts = [each.uuid() if hasattr(each, "uuid") else None for each in before]
-        ours = passes.get_hash_for_files((__file__,))
-        return None if None in parts else (*parts, ours)
-
-    methods: dict[str, Any] = {"__call__": run, "uuid": uuid}
-    return type("KeepCompared", (passes.CustomGraphPass,), methods)()
 
 
 def _first_alike(graph: Any) -> dict[Any, Any]:

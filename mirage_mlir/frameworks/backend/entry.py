@@ -16,8 +16,8 @@ from typing import Any, TypedDict
 from mirage_mlir.api.graph import SearchOptions, options_of
 from mirage_mlir.api.options import checked
 from mirage_mlir.driver.cache import open_cache
-from mirage_mlir.frameworks.backend.compared import pass_for_inductor
 from mirage_mlir.frameworks.backend.graphs import UNCLEAR, GraphCompiler
+from mirage_mlir.frameworks.backend.joint_pass import pass_for_inductor
 from mirage_mlir.frameworks.backend.kept_graphs import GraphRecord, kept_under, record_of
 from mirage_mlir.frameworks.backend.operators import PartProgram
 from mirage_mlir.frameworks.backend.report import ModelExplanation, say
@@ -232,7 +232,7 @@ def _checked(options: Mapping[str, object]) -> BackendOptions:
 
 
 def _with_our_pass() -> dict[str, object]:
-    """Of inductor's configuration: `compared`, behind passes of the user's own."""
+    """Of inductor's configuration: `joint_pass`, behind passes of the user's own."""
     before: Any = import_module("torch._inductor.config").joint_custom_post_pass
     several = isinstance(before, list | tuple)
     known: list[Any] = [*before] if several else [] if before is None else [before]

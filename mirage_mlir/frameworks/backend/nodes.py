@@ -134,7 +134,7 @@ class Support:
             return f"{name_of(node) if others else stem} is no operator of the kernel dialect"
         if not tensors_of(node) or _is_on_no_gpu(node):
             return f"{name_of(node)} gives what kernels do not"
-        if not is_floating(node):
+        if not is_floating(node) and (not _is_mask(node) or self._refusal_of_indices(node)):
             return self._refusal_of_indices(node)
         key = _signature(node)
         if key not in self._known:
@@ -157,7 +157,10 @@ class Support:
                     importer.add_input(operand, kind, f"x{number}", constant=False)
                 elif why := self.refusal(operand):
                     return f"{name_of(node)} reads integers: {why}"
-            importer.run(node)
+            if _is_mask(node):
+                importer.tensor(node, ElementType.F32)
+            else:
+                importer.run(node)
         except UnsupportedOperation as error:
             return message_of(error)
         return ""

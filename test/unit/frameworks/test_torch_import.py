@@ -86,6 +86,14 @@ FUNCTIONS: dict[str, Callable[[Torch, Any], Any]] = {
         x[None, None], (1, -2, 0, 1), mode="replicate"
     ),
     "listed": lambda torch, x: x[:, [0, 2, 4, -1]] + x[[3, 1, 1, 0]][:, torch.arange(4) * 2],
+    "limits": lambda torch, x: torch.clamp_max(x, 0.5) + torch.clamp_min(x, x[0]),
+    "added_products": lambda torch, x: torch.addcmul(x, x, x[0], value=0.5),
+    "one_assigned": lambda torch, x: (
+        x.select_scatter(x[0], 0, 2) + x.select_scatter(x[:, 1], 1, -1)
+    ),
+    "some_assigned": lambda torch, x: (
+        x.slice_scatter(x[:, 4:], 1, 1, None, 2) + x.slice_scatter(x[:2], 0, 0, 4, 2)
+    ),
     "selected": lambda torch, x: x.index_select(-1, torch.tensor([5, 5, 0, 1])).sin(),
 }
 

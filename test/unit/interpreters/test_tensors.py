@@ -124,6 +124,22 @@ def test_broadcasting(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> None:
     check(lambda x: DOMAIN.subtract(*x), right, left)
 
 
+SIDES = st.one_of(shapes(2, 5), shapes(1, 5), shapes(2, 1), shapes(5))
+
+
+@given(SIDES, SIDES, SIDES)
+def test_selections(one: tuple[Dim, ...], two: tuple[Dim, ...], three: tuple[Dim, ...]) -> None:
+    check(lambda x: DOMAIN.select(*x), one, two, three)
+
+
+@pytest.mark.parametrize("broadcast", [0, 1, 2])
+def test_a_selection_has_the_size_of_what_is_broadcast(broadcast: int) -> None:
+    """One element is stored for all, and the others have size 1."""
+    operands = [whole((Dim(1), Dim(1))) for _ in range(3)]
+    operands[broadcast] = views.broadcast(DOMAIN, operands[broadcast], (2, 4))
+    assert DOMAIN.select(*operands).shape == (2, 4)
+
+
 @given(shapes(3, 6), st.one_of(shapes(6, 2), shapes(4, 1, 6, 2)))
 def test_matmul(left: tuple[Dim, ...], right: tuple[Dim, ...]) -> None:
     if left[-1].kept is None:
