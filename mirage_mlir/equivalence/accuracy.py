@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import kinds_of
+from mirage_mlir.equivalence.float_inputs import has_f16, kinds_of
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
@@ -65,8 +65,8 @@ class Accuracy:
         self.known = known
         self.candidate = candidate
         self.slabs = slabs
-        self.exponentials = exponentials
         self.reference = known.reference
+        self.kinds = kinds_of(self.reference, exponentials=exponentials, narrow=has_f16(candidate))
         self.seed = known.seed
         self.wanted = QUICK_GATE if known.quick else GATE
 
@@ -101,7 +101,7 @@ class Accuracy:
         dims = window(self.reference, WINDOW, random)
         if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
             return None
-        kinds = kinds_of(self.reference, exponentials=self.exponentials)
+        kinds = self.kinds
         try:
             return self.known.gate(dims, tuple(kinds)).losses(self.candidate)
         except NotClosed:
@@ -110,7 +110,7 @@ class Accuracy:
     def gate(self, slabs: Sequence[Slab], most: float) -> FloatGate | None:
         """The gate on as many adjacent labels as fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
-        kinds = kinds_of(self.reference, exponentials=self.exponentials)
+        kinds = self.kinds
         found = [
             (labels, seconds(self.reference, 1, slabs, labels, READ))
             for labels in GATE_LABELS

@@ -62,8 +62,8 @@ OTHER_RUNS = 3
 MOST_FACTORS = 16.0
 """Inputs that are multiplied before exp, at most."""
 
-LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0)
-"""Of normal inputs; f16 ends 65504 times above 1."""
+LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0, 2.0**18)
+"""Of normal inputs; f16 ends 65504 times above 1, and with the last no such input fits."""
 
 SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
 """Of normal inputs; below 2^-14 f16 has fewer bits."""

@@ -13,10 +13,12 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.constant_inputs import is_constant_input
+from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.equivalence.inputs import DrawnWords
 from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sides
 from mirage_mlir.equivalence.named_elements import Named, named_elements
@@ -66,11 +68,15 @@ TINY = 1e-5
 SCORES = 1e4
 """The largest argument of exp in the hard kind: e^89 overflows f32."""
 
-RAISED = 24.0
+RAISED, RAISED_IN_F16 = 24.0, 8.0
 """
 What is added to an element that a program names, so that it is all of a softmax but for rounding:
-the others have e^-24, 4e-11, and so e^-3 still where scores are divided by 8.
+the others have e^-24, 4e-11, and so e^-3 still where scores are divided by 8. f16 has no such
+number, and e^-8.
 """
+
+SATURATING = 14.0
+"""Distance from zero at which a sigmoid is 1 but for 8e-7: what is left is lost to 1 minus it."""
 
 KEPT = 1 << 21
 """Elements of an argument, of all kinds that run together: 16 MB in f64."""
@@ -125,19 +131,28 @@ class InputKind:
     scores: float = 0.0
     """The largest argument of exp, about; 0: whatever it is."""
     raised: Named | None = None
-    """The element of each row that is far above the others."""
+    """The element of each row that is far from the others: above them, or below."""
+    shift: float = 0.0
+    """What is added to all arguments; times the distance of `raised`, if there is one."""
 
 
 NORMAL = InputKind("normal inputs")
 
 
-def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
-    """The kinds of inputs that can show errors of a program, the most telling first."""
+def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> list[InputKind]:
+    """
+    The kinds of inputs that can show errors of a program, the most telling first.
+
+    Args:
+        reference: the program.
+        exponentials: whether it, or what is compared with it, has exponentials.
+        narrow: whether what is compared with it computes in f16.
+    """
     arguments = reference.body.block.args
     wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
     kinds = [NORMAL]
     kinds += [InputKind("one channel of 2e4", hot=True), InputKind("inputs of 1e-5", tiny=True)]
-    if any(is_f16(value) for op in reference.body.block.ops for value in op.results):
+    if narrow or has_f16(reference):
         kinds.append(InputKind("inputs as large as the program bears", largest=True))
         kinds.append(InputKind("inputs as small as the program bears", smallest=True))
     if exponentials:
@@ -153,20 +168,51 @@ def kinds_of(reference: FuncOp, *, exponentials: bool) -> list[InputKind]:
         kinds.append(InputKind("all arguments far from zero", far=tuple(wide)))
     if exponentials:
         kinds += [
-            InputKind(f"element {each.index} of {each.size} far above the others", raised=each)
+            InputKind(f"arguments near {sign * SATURATING:.0f}", shift=sign * SATURATING)
+            for sign in (1, -1)
+        ]
+        kinds += [
+            InputKind(
+                f"element {each.index} of {each.size} far {side} the others",
+                raised=each,
+                shift=sign,
+            )
             for each in named_elements(reference)
+            for side, sign in (("above", 1.0), ("below", -1.0))
         ]
     return kinds
 
 
+def has_f16(function: FuncOp) -> bool:
+    """Whether something is computed in f16, whose largest number is 65504."""
+    return any(is_f16(value) for op in function.walk() for value in op.results)
+
+
 def is_f16(value: SSAValue) -> bool:
-    """Whether a value is f16, whose largest number is 65504."""
-    return element_type_of(value.type) == "f16"
+    """Whether a value is a tensor or tile of f16."""
+    tensor = isinstance(value.type, TensorType | TileType)
+    return tensor and element_type_of(value.type) == "f16"
 
 
-def is_activation(argument: SSAValue, constant: bool) -> bool:
-    """Whether an argument is data, rather than a weight or a gain."""
-    return not constant and sum(size > 1 for size in shape_of(argument)) > 1
+def activations(function: FuncOp) -> list[bool]:
+    """
+    Of each argument whether it is data, rather than a weight or a gain.
+
+    Where none has rows, those are that have a dimension for them; or else all that are no weights.
+    """
+    arguments = function.body.block.args
+    given = [not is_constant_input(function, number) for number in range(len(arguments))]
+    shapes = [shape_of(argument) for argument in arguments]
+    rules = (
+        [sum(size > 1 for size in shape) > 1 for shape in shapes],
+        [len(shape) > 1 and max(shape) > 1 for shape in shapes],
+        [True for _ in shapes],
+    )
+    for rule in rules:
+        found = [free and holds for free, holds in zip(given, rule, strict=True)]
+        if any(found):
+            return found
+    return given
 
 
 def is_gain(argument: SSAValue) -> bool:
@@ -202,7 +248,7 @@ class DrawnFloats:
         factors: NDArray[np.float64],
         seed: int,
         *,
-        constant: bool,
+        activation: bool,
         hot_channels: tuple[int, int],
     ):
         """
@@ -214,8 +260,8 @@ class DrawnFloats:
         self._type: ElementType = element_type_of(argument.type)
         self._words = DrawnWords(shape_of(argument), [seed, 3, number])
         self._scale = contraction(argument) ** -0.5
-        self._activation = is_activation(argument, constant)
-        self._gain = is_gain(argument)
+        self._activation = activation
+        self._gain = is_gain(argument) and not activation
         # Where masks do not hold, and where they do.
         self._sides = (0.0, -np.inf) if is_mask(argument) else two_sides(argument)
         self._hot = hot_channels
@@ -239,9 +285,12 @@ class DrawnFloats:
     def _raised(self, kind: InputKind, places: Sequence[AnyArray]) -> Floats:
         """What is added to the elements at some indices."""
         shape, named = shape_of(self._argument), kind.raised
-        if named is None or len(shape) < -named.dimension or shape[named.dimension] != named.size:
+        if named is None:
+            return np.full((), kind.shift)
+        if len(shape) < -named.dimension or shape[named.dimension] != named.size:
             return np.zeros(())
-        return np.where(places[named.dimension] == named.index, RAISED, 0.0)
+        height = RAISED_IN_F16 if self._type == "f16" else RAISED
+        return np.where(places[named.dimension] == named.index, kind.shift * height, 0.0)
 
     def _values(
         self, kind: InputKind, normal: Floats, channel: AnyArray, row: AnyArray, raised: Floats
@@ -277,14 +326,15 @@ def drawn_inputs(
 ) -> list[Tensor[Floats]]:
     """The inputs in f32, which holds all element types; small inputs are kept."""
     inputs: list[Tensor[Floats]] = []
-    for number, (argument, each) in enumerate(zip(function.body.block.args, dims, strict=True)):
+    arguments = zip(function.body.block.args, dims, activations(function), strict=True)
+    for number, (argument, each, activation) in enumerate(arguments):
         source = DrawnFloats(
             argument,
             number,
             kinds,
             factors,
             seed,
-            constant=is_constant_input(function, number),
+            activation=activation,
             hot_channels=_hot_channels(each),
         )
         inputs.append(made(drawn(source, each), KEPT // len(kinds)))

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from mirage_mlir.interpreters.operators import integer, integers, mnemonic, shape_of
+from mirage_mlir.equivalence.dependences import operators_before
+from mirage_mlir.interpreters.operators import (
+    has_exponential,
+    integer,
+    integers,
+    mnemonic,
+    shape_of,
+)
 
 MOST = 4
-"""Elements that are looked at: each is one more run of the gate."""
+"""Elements that are looked at: each is two more runs of the gate."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,13 @@ class Named:
 
 def named_elements(function: FuncOp) -> list[Named]:
     """The elements that a program names, each once, the first few of them."""
-    found = [each for op in function.body.block.ops for each in _named(op)]
+    scores = [op for op in function.body.block.ops if has_exponential(op, expand_sigmoid=True)]
+    before = operators_before(value for op in scores for value in op.operands)
+    products = [op for op in before if mnemonic(op) == "matmul"]
+    # Of what a product makes scores of, no element is all of a row of these.
+    multiplied = operators_before(value for op in products for value in op.operands)
+    ops = [op for op in function.body.block.ops if op not in multiplied]
+    found = [each for op in ops for each in _named(op)]
     return list(dict.fromkeys(found))[:MOST]
 
 

@@ -176,6 +176,59 @@ def test_one_element_that_is_all_of_a_softmax(reference: str, candidate: str) ->
     assert accurate or "far above the others" in str(report)
 
 
+ONE = "%o = kernel.constant {value = 1.0 : f32} : tensor<1x1xf32>\n"
+
+NEGATED = "%n = neg %0 : 16x64 -> 16x64\n"
+
+IN_PAIRS: dict[str, tuple[str, str, str, str]] = {
+    "an element far below the others": (
+        "16x64",
+        "16x1",
+        NEGATED + SLICED.replace("softmax %0", "softmax %n"),
+        NEGATED + ONE_WITHOUT_FIRST.replace("softmax %0", "softmax %n"),
+    ),
+    "a sigmoid that is nearly 1": (
+        "16x64",
+        "16x64",
+        f"{ONE}%e = exp %0 : 16x64 -> 16x64\n%s = add %o, %e : 1x1 16x64 -> 16x64\n"
+        "%r = div %o, %s : 1x1 16x64 -> 16x64",
+        f"{ONE}{NEGATED}%e = exp %n : 16x64 -> 16x64\n%s = add %o, %e : 1x1 16x64 -> 16x64\n"
+        "%d = div %o, %s : 1x1 16x64 -> 16x64\n%r = sub %o, %d : 1x1 16x64 -> 16x64",
+    ),
+    "f16 on the way to bf16": (
+        "16x64",
+        "16x64:bf16",
+        "%r = cast %0 : 16x64 -> 16x64:bf16",
+        "%h = cast %0 : 16x64 -> 16x64:f16\n%r = cast %h : 16x64:f16 -> 16x64:bf16",
+    ),
+    "a range that f16 has not": (
+        "16x64",
+        "16x64:f16",
+        "%s = scale %0 {factor = 0.001 : f32} : 16x64 -> 16x64\n%r = cast %s : 16x64 -> 16x64:f16",
+        "%h = cast %0 : 16x64 -> 16x64:f16\n"
+        "%r = scale %h {factor = 0.001 : f32} : 16x64:f16 -> 16x64:f16",
+    ),
+    "one row of small numbers": (
+        "1x64",
+        "1x64",
+        f"{ONE}%q = square %0 : 1x64 -> 1x64\n"
+        "%s = add %q, %o : 1x64 1x1 -> 1x64\n%r = div %q, %s : 1x64 1x64 -> 1x64",
+        f"{ONE}%q = square %0 : 1x64 -> 1x64\n"
+        "%s = add %q, %o : 1x64 1x1 -> 1x64\n%d = div %o, %s : 1x1 1x64 -> 1x64\n"
+        "%r = sub %o, %d : 1x1 1x64 -> 1x64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_PAIRS)
+def test_what_is_lost_on_hard_inputs_alone(name: str) -> None:
+    """The program is accepted for what loses accuracy, but not the other way round."""
+    inputs, result, accurate, other = IN_PAIRS[name]
+    report = compare(inputs, result, accurate, other)
+    assert report.verdict is Verdict.INACCURATE, str(report)
+    assert compare(inputs, result, accurate, accurate).verdict is Verdict.EQUAL
+
+
 @pytest.mark.parametrize("k", [64, 8192])
 def test_f16_operands_are_refused_whatever_the_length(k: int) -> None:
     """The error does not grow with the sum, but what is tolerated must not hide it."""
