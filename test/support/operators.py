@@ -47,7 +47,9 @@ def reduction(kind: str, shape: Shape, *dims: int) -> Operator:
 
 def product(name: str, lhs: Shape, rhs: Shape) -> Operator:
     """A matrix product."""
-    return binary(name, (lhs, rhs), mi.KernelGraph.matmul, np.matmul)
+    # One number may come out near 0, as a sum may.
+    one = lhs[-2] * rhs[-1] == 1
+    return binary(name, (lhs, rhs), mi.KernelGraph.matmul, np.matmul, positive=one)
 
 
 def cast(name: str, shape: Shape, element_type: ElementType) -> Operator:
