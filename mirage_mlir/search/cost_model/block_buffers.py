@@ -34,7 +34,7 @@ from mirage_mlir.decisions.schedule import (
     side_by_side,
 )
 from mirage_mlir.decisions.wgmma import GROUP_THREADS
-from mirage_mlir.layouts.layout import MMA_ROWS, WARP_THREADS
+from mirage_mlir.layouts.layout import MMA_DEPTH, MMA_ROWS, WARP_THREADS
 from mirage_mlir.search.cost_model.block_threads import BlockThreads
 from mirage_mlir.search.cost_model.chains import source_of
 from mirage_mlir.search.cost_model.instantiate import Array
@@ -271,10 +271,26 @@ class BlockBuffers(BlockThreads):
     def _shared_bytes(self) -> Array:
         """The bytes of a block: what follows the loop reuses the loop's buffers."""
         during = self.staged * self.stages + self.made + delivered_room(self.delivered)
+        during = during + self._cleared_bytes()
         later = {Stage.INVARIANT, Stage.POST} - {*self._kept_stages()}
         after = self._exchanged(self.held) + self._made_bytes(later)
         reduced = np.maximum(self._reduced_bytes(), OTHER_BYTES)
         return self.held + np.maximum(during, after) + reduced
+
+    def _cleared_bytes(self) -> Array:
+        """
+        The bytes of operands that are computed behind the loop, where MMAs read past them: that
+        padding is cleared in front of it.
+        """
+        cleared, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
+        for operand, stored in self.materialised():
+            summed = {self.edges[user].axis for user in self.uses[operand]} - {None}
+            if self.tiling.stage(operand) is not Stage.POST or not summed:
+                continue
+            padded = self.tiling.extent([next(iter(summed))]) % MMA_DEPTH != 0
+            rows, columns = self._lines(operand)
+            cleared = cleared + stored * padded * padded_bytes(rows, columns, item)
+        return cleared
 
     def _reduced_bytes(self) -> Array:
         """
