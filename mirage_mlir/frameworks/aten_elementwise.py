@@ -106,9 +106,11 @@ def clamp_max(call: FxCall, x: Any, max: Any) -> Tensor:
 
 @handles("prims.fma.default")
 def multiply_add(call: FxCall, x: Any, y: Any, z: Any) -> Tensor:
-    """`x * y + z`, in f32, as inductor has the gradient of a softmax."""
-    given = [call.tensor(each, ElementType.F32) for each in (x, y, z)]
-    return call.graph.add(call.graph.mul(*given[:2]), given[2])
+    """`x * y + z`, in f32, as inductor has the gradient of a softmax; any may be a number."""
+    first, second, added = (call.value(each, ElementType.F32) for each in (x, y, z))
+    if is_number(x) and is_number(y):
+        return call.graph.add(x * y, added)
+    return call.graph.add(call.graph.mul(first, second), added)
 
 
 @handles("addcmul.default")

@@ -74,6 +74,9 @@ class FxCall:
 
     def tensor(self, operand: Any, dtype: ElementType | None = None) -> Tensor:
         """An operand as a tensor of `dtype`, that of the result unless given."""
+        if is_number(operand):
+            # The part is left to torch: a handler knows this operand as a tensor only.
+            raise TypeError(f"takes a tensor, not {operand}")
         return self._importer.tensor(operand, dtype or self.dtype)
 
     def value(self, operand: Any, dtype: ElementType) -> Tensor | float:

@@ -96,6 +96,19 @@ def test_gradients_are_one_part() -> None:
     assert not any("fma" in why for why in backend.explanation.outside)
 
 
+def test_numbers_in_place_of_tensors() -> None:
+    """Inductor makes `fma(y * z, 3, x)` of it."""
+    x, y, w = torch.randn(4, 8), torch.randn(4, 8), torch.randn(8, 8)
+
+    def model(x: Any, y: Any, w: Any) -> Any:
+        return (x @ w).addcmul_(y, y, value=3).addcdiv_(y, y.exp(), value=-0.5)
+
+    call, backend = compiled(model)
+    with torch.no_grad():
+        assert close(call(x, y, w), model(x, y, w))
+    assert backend.explanation.taken
+
+
 def test_a_mask_that_no_kernel_has_costs_no_product() -> None:
     """What asks for infinity is left alone, not with all that is beside it."""
     x, w = torch.randn(12, 8), torch.randn(8, 8)
