@@ -284,10 +284,11 @@ class BlockBuffers(BlockThreads):
         """
         cleared, item = self.tiling.zero, item_bytes(self.tiling.program.operand_type)
         for operand, stored in self.materialised():
-            summed = {self.edges[user].axis for user in self.uses[operand]} - {None}
-            if self.tiling.stage(operand) is not Stage.POST or not summed:
+            users = (self.edges[user] for user in self.uses[operand])
+            summed = next((user.axis for user in users if user.kind is Kind.MATMUL), None)
+            if self.tiling.stage(operand) is not Stage.POST or summed is None:
                 continue
-            padded = self.tiling.extent([next(iter(summed))]) % MMA_DEPTH != 0
+            padded = self.tiling.extent([summed]) % MMA_DEPTH != 0
             rows, columns = self._lines(operand)
             cleared = cleared + stored * padded * padded_bytes(rows, columns, item)
         return cleared
