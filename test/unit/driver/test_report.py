@@ -25,7 +25,9 @@ def test_what_kernels_need(chip: str) -> None:
     assert needs.resident == resident_blocks(
         target_named(chip), launch.threads, needs.registers, needs.shared_bytes
     )
-    assert needs.resident > 1
+    # With programmatic dependent launch it asks for so much that its blocks are spread evenly.
+    spread = bool(target_named(chip).has_pdl)
+    assert (needs.resident == 1) == spread
     first, second = kernel_lines(compiled)
     assert first.startswith(f"{chip}: 1 kernel, {needs.registers} registers, 0 bytes spilled, ")
     assert f"{launch.threads} threads, {needs.registers} registers, " in second
