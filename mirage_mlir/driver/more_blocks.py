@@ -32,13 +32,13 @@ MATMULS, GROUP_MATMULS = ("nvvm.mma", "nvvm.wgmma"), "nvvm.wgmma"
 """How the names of operations on tensor cores begin, and of those of warpgroups."""
 
 MOST_WAVES = 4
-"""Waves of blocks of which one is worth asking for: of more it is less than the registers cost."""
+"""Waves of blocks of which one is worth asking for: a fourth of the time. A guess."""
 
 LEAST_LEFT = 0.7
-"""The part of a thread's registers that is left, at least: with fewer most kernels spill."""
+"""The part of a thread's registers that is left, at least; a guess. What spills is not taken."""
 
 
-class Residence(NamedTuple):
+class Residency(NamedTuple):
     """What the blocks of a launch take of a multiprocessor, besides registers."""
 
     target: Target
@@ -90,33 +90,33 @@ def _crowded(
         if not isinstance(op, llvm.FuncOp) or not _is_free(op):
             continue
         made, launch = found[op.sym_name.data], launched[op.sym_name.data]
-        residence = Residence(target, launch.threads, launch.shared_bytes + made.shared_bytes)
-        now = residence.resident(made.registers)
-        hiding = 0 if _multiplies(op) else _hiding(residence, made.registers)
-        blocks = max(hiding, fewer_waves(residence, prod(launch.grid), made.registers))
+        residency = Residency(target, launch.threads, launch.shared_bytes + made.shared_bytes)
+        now = residency.resident(made.registers)
+        hiding = 0 if _multiplies(op) else _hiding(residency, made.registers)
+        blocks = max(hiding, fewer_waves(residency, prod(launch.grid), made.registers))
         if blocks > now:
             crowded[op.sym_name.data] = blocks
     return crowded
 
 
-def _hiding(residence: Residence, registers: int) -> int:
+def _hiding(residency: Residency, registers: int) -> int:
     """Blocks that hide each other's loads, where a few registers less are enough for that."""
-    blocks = blocks_side_by_side(residence.threads)
-    return min(blocks, residence.resident(FEW_FOR_A_THREAD)) if registers <= MOST_TO_SAVE else 0
+    blocks = blocks_side_by_side(residency.threads)
+    return min(blocks, residency.resident(FEW_FOR_A_THREAD)) if registers <= MOST_TO_SAVE else 0
 
 
-def fewer_waves(residence: Residence, blocks: int, registers: int) -> int:
+def fewer_waves(residency: Residency, blocks: int, registers: int) -> int:
     """
     The blocks on a multiprocessor with which a grid of `blocks` takes one wave less; 0 where each
     thread would have too few of its `registers`, or where one wave of many matters little.
     """
-    now = residence.resident(registers)
-    waves = ceil(blocks / max(1, now * residence.target.sm_count))
+    now = residency.resident(registers)
+    waves = ceil(blocks / max(1, now * residency.target.sm_count))
     if not 1 < waves <= MOST_WAVES:
         return 0
-    needed = ceil(blocks / (residence.target.sm_count * (waves - 1)))
-    left = int(most_registers(needed * round_up(residence.threads, WARP_THREADS)))
-    enough = left >= LEAST_LEFT * registers and residence.resident(left) >= needed
+    needed = ceil(blocks / (residency.target.sm_count * (waves - 1)))
+    left = int(most_registers(needed * round_up(residency.threads, WARP_THREADS)))
+    enough = left >= LEAST_LEFT * registers and residency.resident(left) >= needed
     return needed if enough else 0
 
 

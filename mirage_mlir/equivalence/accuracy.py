@@ -5,12 +5,13 @@ Measures how accurate a candidate is, and decides which elements the floating-po
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.float_gate import FloatGate, Loss
-from mirage_mlir.equivalence.float_inputs import has_f16, kinds_of
+from mirage_mlir.equivalence.float_inputs import InputKind, has_f16, kinds_of
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
@@ -65,10 +66,16 @@ class Accuracy:
         self.known = known
         self.candidate = candidate
         self.slabs = slabs
+        self.exponentials = exponentials
         self.reference = known.reference
-        self.kinds = kinds_of(self.reference, exponentials=exponentials, narrow=has_f16(candidate))
         self.seed = known.seed
         self.wanted = QUICK_GATE if known.quick else GATE
+
+    @cached_property
+    def kinds(self) -> tuple[InputKind, ...]:
+        """The kinds of inputs, the most telling first."""
+        narrow = has_f16(self.candidate)
+        return tuple(kinds_of(self.reference, exponentials=self.exponentials, narrow=narrow))
 
     def losses(self) -> list[Loss] | None:
         """
@@ -101,9 +108,8 @@ class Accuracy:
         dims = window(self.reference, WINDOW, random)
         if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
             return None
-        kinds = self.kinds
         try:
-            return self.known.gate(dims, tuple(kinds)).losses(self.candidate)
+            return self.known.gate(dims, self.kinds).losses(self.candidate)
         except NotClosed:
             return None
 
@@ -126,4 +132,4 @@ class Accuracy:
         if one * len(kinds) > most:
             return None
         dims = adjacent(self.reference, slabs, labels, random)
-        return self.known.gate(dims, tuple(kinds))
+        return self.known.gate(dims, kinds)

@@ -116,11 +116,13 @@ class FloatGate:
             [place for place, kind in enumerate(kinds) if bool(kind.shift) == shifted]
             for shifted in (False, True)
         ]
-        self._groups = [
-            _Group(self, [kinds[place] for place in places], factors[places])
+        groups = [
+            group[start : start + together]
             for group in apart
             for start in range(0, len(group), together)
-            for places in [group[start : start + together]]
+        ]
+        self._groups = [
+            _Group(self, [kinds[place] for place in group], factors[group]) for group in groups
         ]
 
     def losses(self, candidate: FuncOp) -> list[Loss]:

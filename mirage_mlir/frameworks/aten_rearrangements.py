@@ -105,31 +105,31 @@ def assign(
     first, last, _ = slice(start, end).indices(given.dims[dim])
     if step != 1:
         return _every(call, given, call.tensor(part), dim, range(first, last, step))
-    pieces = [call.tensor(part)] if last > first else []
+    return _put(call, given, call.tensor(part), dim, first, max(first, last))
+
+
+def _put(call: FxCall, x: Tensor, part: Tensor, dim: int, first: int, last: int) -> Tensor:
+    """`x` with another `x[first:last]` along `dim`."""
+    pieces = [part] if last > first else []
     if first:
-        pieces.insert(0, _along(call, given, dim, 0, first))
-    if (rest := max(first, last)) < given.dims[dim]:
-        pieces.append(_along(call, given, dim, rest, None))
+        pieces.insert(0, _along(call, x, dim, 0, first))
+    if last < x.dims[dim]:
+        pieces.append(_along(call, x, dim, last, None))
     return pieces[0] if len(pieces) == 1 else call.graph.concat(pieces, dim)
 
 
 def _every(call: FxCall, x: Tensor, part: Tensor, dim: int, places: range) -> Tensor:
     """`x` with another element at the same place of each run of `places.step` along `dim`."""
-    step, size = places.step, x.dims[dim]
-    if size % step or places.start >= step or len(places) != size // step:
+    step, at, size = places.step, places.start, x.dims[dim]
+    if size % step or at >= step or len(places) != size // step:
         raise ValueError(f"of parts with steps, those with one of each {step} are assigned")
 
     def in_runs(tensor: Tensor, length: int) -> Tensor:
         dims = [*tensor.dims]
         return call.graph.reshape(tensor, [*dims[:dim], size // step, length, *dims[dim + 1 :]])
 
-    runs, at = in_runs(x, step), places.start
-    pieces = [in_runs(part, 1)]
-    if at:
-        pieces.insert(0, _along(call, runs, dim + 1, 0, at))
-    if at + 1 < step:
-        pieces.append(_along(call, runs, dim + 1, at + 1, None))
-    return call.graph.reshape(call.graph.concat(pieces, dim + 1), x.dims)
+    made = _put(call, in_runs(x, step), in_runs(part, 1), dim + 1, at, at + 1)
+    return call.graph.reshape(made, x.dims)
 
 
 @handles("select_scatter.default")
@@ -138,12 +138,7 @@ def assign_one(call: FxCall, x: Any, part: Any, dim: int, index: int) -> Tensor:
     given, dim = call.tensor(x), dim % len(call.shape_of(x))
     at = index % given.dims[dim]
     one = call.graph.reshape(call.tensor(part), [*given.dims[:dim], 1, *given.dims[dim + 1 :]])
-    pieces = [one]
-    if at:
-        pieces.insert(0, _along(call, given, dim, 0, at))
-    if at + 1 < given.dims[dim]:
-        pieces.append(_along(call, given, dim, at + 1, None))
-    return pieces[0] if len(pieces) == 1 else call.graph.concat(pieces, dim)
+    return _put(call, given, one, dim, at, at + 1)
 
 
 @handles("repeat.default")

@@ -58,8 +58,8 @@ _INTEGERS = {
         "repeat",
     ),
     *("split", "split_with_sizes", "getitem", "copy", "unbind", "transpose", "reshape", "t"),
-    *("iota", "convert_element_type", "lift_fresh_copy", "select_scatter", "clamp_min"),
-    "clamp_max",
+    *("iota", "convert_element_type", "lift_fresh_copy", "select_scatter"),
+    *("clamp_min", "clamp_max"),
 }
 """Operators on integers that are exact on the integers of a floating-point type."""
 

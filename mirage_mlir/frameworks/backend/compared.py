@@ -10,15 +10,20 @@ backward pass, and torch takes the maximum of what is kept.
 from importlib import import_module
 from typing import Any
 
-from mirage_mlir.frameworks.backend.nodes import COMPARED, is_call, is_floating, is_view, stem_of
+from mirage_mlir.frameworks.backend.nodes import (
+    CASTS,
+    COMPARED,
+    is_call,
+    is_floating,
+    is_view,
+    stem_of,
+)
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
 _MAXIMA = ("amax", "amin", "max", "min", "aminmax", "linalg_vector_norm")
 """The norm for the infinity of its order."""
-
-_CASTS = ("_to_copy", "convert_element_type")
 
 
 def keep_compared(graph: Any) -> None:
@@ -57,7 +62,7 @@ def _first_alike(graph: Any) -> dict[Any, Any]:
 
 def _made(node: Any) -> Any:
     """What a node views."""
-    while is_view(node) or (is_call(node) and stem_of(node) in (*_CASTS, "getitem")):
+    while is_view(node) or (is_call(node) and stem_of(node) in (*CASTS, "getitem")):
         node = node.args[0]
     return node
 

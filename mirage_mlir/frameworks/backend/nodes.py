@@ -28,6 +28,9 @@ _REDUCTIONS = {
     *("rms_norm", "layer_norm"),
 }
 
+CASTS = ("_to_copy", "convert_element_type")
+"""Operators that make other types of numbers."""
+
 COMPARED = "compared_with_its_elements"
 """The mark of a node of which a backward pass asks which elements are equal to it."""
 
@@ -134,8 +137,9 @@ class Support:
             return f"{name_of(node) if others else stem} is no operator of the kernel dialect"
         if not tensors_of(node) or _is_on_no_gpu(node):
             return f"{name_of(node)} gives what kernels do not"
-        if not is_floating(node) and (not _is_mask(node) or self._refusal_of_indices(node)):
-            return self._refusal_of_indices(node)
+        why = "" if is_floating(node) else self._refusal_of_indices(node)
+        if why or not (is_floating(node) or _is_mask(node)):
+            return why
         key = _signature(node)
         if key not in self._known:
             self._known[key] = self._tried(node)

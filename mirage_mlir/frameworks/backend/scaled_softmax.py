@@ -12,17 +12,13 @@ whether they are: the second side, which was there before, is left.
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from math import inf
+from typing import Any, cast
 
-from mirage_mlir.frameworks.backend.nodes import is_call, stem_of
+from mirage_mlir.frameworks.backend.nodes import CASTS, is_call, stem_of
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
-
-_ASKING = {"abs", "ne", "eq", "mul", "logical_not", "logical_and", "any", "all", "isfinite"}
-"""Operators that `all(isfinite(s))` becomes."""
-
-_CASTS = ("_to_copy", "convert_element_type")
 
 
 def restore_softmax(graph: Any) -> None:
@@ -35,56 +31,80 @@ def restore_softmax(graph: Any) -> None:
 
 
 def _is_guarded(node: Any) -> bool:
-    if not is_call(node) or stem_of(node) != "where" or len(node.args) != 3:
+    if not _matches(node, ("where", ..., ..., ("sub", ..., ("amax", ..., ..., True)))):
         return False
     condition, stable, original = node.args
-    scaled = _shifted(original)
+    scaled, maximum = original.args
+    dims = maximum.args[1]
     return (
-        scaled is not None and _asks_only_of(scaled, condition) and _is_scaled_later(stable, scaled)
+        _matches(maximum, ("amax", scaled, dims, True))
+        and _matches(condition, _all_finite(scaled, dims))
+        and any(_matches(stable, form) for form in _scaled_later(stable, scaled, dims))
     )
 
 
-def _shifted(node: Any) -> Any:
-    """Of `x - amax(x)` x, else None."""
-    if not _is(node, "sub") or not _is(node.args[1], "amax"):
-        return None
-    return node.args[0] if node.args[1].args[0] is node.args[0] else None
+def _all_finite(x: Any, dims: Any) -> tuple[Any, ...]:
+    """What `all(isfinite(x), dims)` becomes."""
+    finite = ("mul", ("eq", x, x), ("ne", ("abs", x), inf))
+    return ("logical_not", ("any", ("logical_not", finite), dims, True))
 
 
-def _is_scaled_later(node: Any, scaled: Any) -> bool:
-    """Whether a node is `(x - amax(x)) * c`, where `scaled` is x times something, too."""
-    if not (_is(node, "mul") or _is(node, "div")):
+def _scaled_later(stable: Any, scaled: Any, dims: Any) -> Iterator[tuple[Any, ...]]:
+    """
+    Forms of `x - amax(x)` times c, for `scaled` as x times c; or divided by it.
+
+    Inductor multiplies x by the sign of c before it takes the maximum, and c by it.
+    """
+    product = _uncast(scaled)
+    if not _matches(stable, (..., ("sub", ("mul", ..., ...), ...), ...)) or not is_call(product):
+        return
+    operator, shifted = stem_of(product), stable.args[0].args[0]
+    x, sign = shifted.args
+    pairs = {"mul": [product.args, product.args[::-1]], "div": [product.args]}
+    for factor, c in pairs.get(operator, []):
+        if _uncast(x) is _uncast(factor) and _is_sign(sign, c) and _is_alike(c, scaled, dims):
+            size = ("mul", sign, c) if isinstance(c, torch.fx.Node) else abs(c)
+            yield (operator, ("sub", shifted, ("amax", shifted, dims, True)), size)
+
+
+def _is_sign(sign: Any, c: Any) -> bool:
+    """Whether `sign` is 1 where c is not negative, and else -1."""
+    if not isinstance(c, torch.fx.Node):
+        return sign == (1 if c >= 0 else -1)
+    if not _matches(sign, ("where", ("ge", c, 0), ("scalar_tensor", 1), ("neg", ...))):
         return False
-    unscaled = _shifted(node.args[0])
-    scaled = _uncast(scaled)
-    if unscaled is None or not (_is(scaled, "mul") or _is(scaled, "div")):
-        return False
-    # Inductor multiplies x by the sign of c before it takes the maximum.
-    return bool({*_factors(unscaled)} & {*_factors(scaled)})
+    return sign.args[2].args[0] is sign.args[1]
 
 
-def _factors(node: Any) -> Iterator[Any]:
-    """What a product is made of, itself first, without casts."""
-    node = _uncast(node)
-    yield node
-    if _is(node, "mul") or _is(node, "div"):
-        yield from (_uncast(each) for each in node.args if isinstance(each, torch.fx.Node))
-
-
-def _asks_only_of(scaled: Any, condition: Any) -> bool:
-    """Whether a condition asks of nothing but `scaled` whether it is finite."""
-    if condition is scaled:
+def _is_alike(c: Any, scaled: Any, dims: Any) -> bool:
+    """Whether c has one element for all along the dimensions of `scaled`."""
+    if not isinstance(c, torch.fx.Node):
         return True
-    if not is_call(condition) or stem_of(condition) not in _ASKING:
+    rank, shape = scaled.meta["val"].ndim, c.meta["val"].shape
+    whole = (1,) * (rank - len(shape)) + tuple(shape)
+    return all(whole[dim] == 1 for dim in dims)
+
+
+def _matches(value: Any, form: Any) -> bool:
+    """
+    Whether a node is what a form says.
+
+    A form is the name of an operator and forms of its arguments, a value itself, or `...`, which is
+    anything, of names too.
+    """
+    if form is ...:
+        return True
+    if not isinstance(form, tuple):
+        return value is form or (not isinstance(form, torch.fx.Node) and value == form)
+    if not isinstance(value, torch.fx.Node) or not is_call(value):
         return False
-    return all(_asks_only_of(scaled, each) for each in condition.all_input_nodes)
+    stem, *arguments = cast(tuple[Any, ...], form)
+    if stem is not ... and stem_of(value) != stem:
+        return False
+    return len(value.args) == len(arguments) and all(map(_matches, value.args, arguments))
 
 
 def _uncast(node: Any) -> Any:
-    while is_call(node) and stem_of(node) in _CASTS:
+    while isinstance(node, torch.fx.Node) and is_call(node) and stem_of(node) in CASTS:
         node = node.args[0]
     return node
-
-
-def _is(node: Any, stem: str) -> bool:
-    return isinstance(node, torch.fx.Node) and is_call(node) and stem_of(node) == stem

@@ -7,7 +7,7 @@ import pytest
 from mirage_mlir.decisions import registers
 from mirage_mlir.driver import more_blocks
 from mirage_mlir.driver.compile import CompiledFunction, compile_function
-from mirage_mlir.driver.more_blocks import Residence, fewer_waves
+from mirage_mlir.driver.more_blocks import Residency, fewer_waves
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.targets.target import H200
 
@@ -61,10 +61,10 @@ def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_blocks_for_one_wave_less(blocks: int, registers: int, wanted: int) -> None:
     """256 threads and 32 KB a block."""
-    residence = Residence(H200, 256, 32 << 10)
-    assert fewer_waves(residence, blocks, registers) == wanted
+    residency = Residency(H200, 256, 32 << 10)
+    assert fewer_waves(residency, blocks, registers) == wanted
 
 
 def test_shared_memory_for_one_wave_less() -> None:
     """Registers are not saved where the bytes do not fit."""
-    assert fewer_waves(Residence(H200, 256, 140 << 10), 160, 140) == 0
+    assert fewer_waves(Residency(H200, 256, 140 << 10), 160, 140) == 0

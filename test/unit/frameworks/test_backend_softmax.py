@@ -39,15 +39,19 @@ def test_scaled_scores() -> None:
     assert not any("where" in part.operators for part in backend.explanation.parts)
 
 
-def guarded(x: Any, shifted: Any, asked: Any) -> Any:
+def guarded(x: Any, shifted: Any, asked: Any, factor: float = 3) -> Any:
     s = x * 3
-    finite = torch.isfinite(asked(x, s)).all(-1, keepdim=True)
-    return torch.where(finite, shifted(x, s) * 3, s - s.amax(-1, keepdim=True))
+    f = asked(x, s)
+    finite = (f == f) * (f.abs() != float("inf"))
+    condition = torch.any(finite.logical_not(), dim=[-1], keepdim=True).logical_not()
+    return torch.where(condition, shifted(x * 1, s) * factor, s - s.amax(-1, keepdim=True))
 
 
 OTHERS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "of another tensor": (lambda x, s: x - x.amax(-1, keepdim=True), lambda x, s: x * 5),
     "another result": (lambda x, s: x - x.amin(-1, keepdim=True), lambda x, s: s),
+    "the maximum of columns": (lambda x, s: x - x.amax(0, keepdim=True), lambda x, s: s),
+    "with another factor": (lambda x, s: x - x.amax(-1, keepdim=True), lambda x, s: s),
     "of what is no product": (lambda x, s: s.exp() - s.exp().amax(-1, True), lambda x, s: s),
 }
 
@@ -56,7 +60,10 @@ OTHERS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] =
 def test_what_looks_alike_is_left(name: str) -> None:
     """Only inductor's own form is two ways to one number."""
     shifted, asked = OTHERS[name]
-    traced = torch.fx.experimental.proxy_tensor.make_fx(lambda x: guarded(x, shifted, asked))
+    factor = 5 if name == "with another factor" else 3
+    traced = torch.fx.experimental.proxy_tensor.make_fx(
+        lambda x: guarded(x, shifted, asked, factor)
+    )
     module = traced(torch.randn(2, 4))
     before = str(module.graph)
     restore_softmax(module.graph)
