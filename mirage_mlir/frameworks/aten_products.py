@@ -4,7 +4,7 @@ from math import sqrt
 from typing import Any
 
 from mirage_mlir.api.tensor import Tensor
-from mirage_mlir.frameworks.fx_call import FxCall, handles
+from mirage_mlir.frameworks.fx_call import ROWS_ARE_SEEN, FxCall, handles
 
 
 @handles("mm.default", "bmm.default", "matmul.default")
@@ -143,11 +143,11 @@ def _lowered_attention(
     """
     The first result of what torch chose for attention.
 
-    A row that a mask leaves nothing of is zeros there, and NaN here. One query sees itself, so
-    that masks of decoding are safe.
+    A row that a mask leaves nothing of is zeros there, and NaN here: nothing may read it. One query
+    sees itself, so that masks of decoding are safe.
     """
     rows = call.shape_of(query)[-2]
-    if mask is not None and rows > 1:
+    if mask is not None and rows > 1 and ROWS_ARE_SEEN not in call.node.meta:
         raise ValueError("masks of several queries may leave nothing of a row")
     grouped = call.shape_of(query)[-3] != call.shape_of(key)[-3]
     made = attention(

@@ -25,6 +25,9 @@ AnyHandler = TypeVar("AnyHandler", bound=Handler)
 HANDLERS: dict[str, Handler] = {}
 """By the name of the overload, such as `add.Tensor`."""
 
+ROWS_ARE_SEEN = "mirage_rows_are_seen"
+"""The mark of attention whose result is only read in rows that its mask leaves something of."""
+
 
 def handles(*names: str) -> Callable[[AnyHandler], AnyHandler]:
     """Make a function the handler of overloads of ATen."""

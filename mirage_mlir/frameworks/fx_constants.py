@@ -105,13 +105,14 @@ def _node(graph: Any, like: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
     """A new node, at the line of `like`."""
     made = graph.call_function(target, args, kwargs)
     made.meta = dict(like.meta)
-    values = torch.fx.node.map_arg((args, kwargs), _value_of)
+    values = torch.fx.node.map_arg((args, kwargs), value_of)
     with like.meta["val"].fake_mode:
         made.meta["val"] = target(*values[0], **values[1])
     return made
 
 
-def _value_of(node: Any) -> Any:
+def value_of(node: Any) -> Any:
+    """An example of what a node makes."""
     return node.meta["val"]
 
 

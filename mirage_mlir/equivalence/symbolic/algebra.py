@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
+from math import lcm
 from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
@@ -21,6 +22,7 @@ from mirage_mlir.equivalence.symbolic.indices import (
     Variable,
     all_variables,
     of,
+    plus,
     variable_of,
 )
 from mirage_mlir.equivalence.symbolic.multisets import Multisets
@@ -104,6 +106,23 @@ class Algebra:
             f = self.atoms.factor(self.atoms.intern(atom), [part])
             total[Monomial((), (f,))] = Fraction(coefficient)
         return form_of(total)
+
+    def index_of(self, a: Form) -> tuple[Index, int] | None:
+        """An index and a divisor of which a form is the quotient; None where it is none."""
+        common = lcm(*(c.denominator for _, c in a))
+        found = Index((), (), 0)
+        for monomial, coefficient in a:
+            times = int(coefficient * common)
+            if monomial == ONE:
+                found = found._replace(constant=found.constant + times)
+                continue
+            factors = monomial.factors
+            if monomial.guards or len(factors) != 1 or factors[0].exponent != 1:
+                return None
+            if self.atoms[factors[0].atom].kind != "index":
+                return None
+            found = plus(found, factors[0].indices[0], times)
+        return found, common
 
     # Sums and products
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from math import inf, lcm
+from math import inf
 
 from mirage_mlir.equivalence.symbolic import demands as demands_
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.demands import Case, Demands
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
-from mirage_mlir.equivalence.symbolic.indices import ZERO, Index, number, plus, scaled
+from mirage_mlir.equivalence.symbolic.indices import Index
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.signs import ABOVE_ZERO, IS_ZERO
 from mirage_mlir.equivalence.symbolic.symbolic import (
@@ -30,7 +30,7 @@ from mirage_mlir.equivalence.symbolic.symbolic import (
     together,
 )
 from mirage_mlir.equivalence.symbolic.tensors import Tensors
-from mirage_mlir.equivalence.symbolic.terms import ONE, Form, Monomial, Undecided, bound_of
+from mirage_mlir.equivalence.symbolic.terms import Form, Monomial, Undecided, bound_of
 
 Cases = tuple[tuple[Guard | bool, bool], ...]
 """Conditions of which exactly one holds, and what a comparison is there."""
@@ -74,27 +74,17 @@ class Conditions:
 
     def _cases(self, predicate: str, difference: Form) -> Cases | None:
         """Where a difference is as a predicate says; None where it is not that of indices."""
-        index = self._index(difference)
-        if index is None:
+        if (multiple := self.forms.index_of(difference)) is None:
             return None
+        index, _ = multiple
         return tuple((guard(index, low, high), holds) for low, high, holds in RANGES[predicate])
 
-    def _index(self, a: Form) -> Index | None:
-        """A positive multiple of a form, if that is an index."""
-        common = lcm(*(c.denominator for _, c in a))
-        found = ZERO
-        for monomial, coefficient in a:
-            times = int(coefficient * common)
-            if monomial == ONE:
-                found = plus(found, number(times))
-                continue
-            factors = monomial.factors
-            if monomial.guards or len(factors) != 1 or factors[0].exponent != 1:
-                return None
-            if self.forms.atoms[factors[0].atom].kind != "index":
-                return None
-            found = plus(found, scaled(factors[0].indices[0], times))
-        return found
+    def extreme(self, predicate: str, x: Symbolic, y: Symbolic) -> Symbolic | None:
+        """`x` where it is above or below `y`, as a predicate says; None but of indices."""
+        pieces = [*x.pieces, *y.pieces]
+        if any(self.forms.index_of(piece.form) is None for piece in pieces):
+            return None
+        return self.select(self.compare(predicate, x, y), x, y)
 
     def chosen(self, condition: Symbolic, x: Symbolic, y: Symbolic) -> Symbolic:
         """`x` where a condition is not 0, else `y`."""

@@ -30,6 +30,7 @@ from mirage_mlir.equivalence.symbolic.indices import (
     substituted,
     variables,
 )
+from mirage_mlir.equivalence.symbolic.inhabited import is_inhabited
 from mirage_mlir.equivalence.symbolic.lowest import Forms
 from mirage_mlir.equivalence.symbolic.rows import Reads, tied
 from mirage_mlir.equivalence.symbolic.symbolic import Symbolic
@@ -63,6 +64,10 @@ def check_defined(
         for demand in result.demands:
             if demand.strength is Strength.IMPLIED or granted.covers(demand):
                 continue
+            demand = as_read(forms, demand)
+            granted.join()
+            if granted.covers(demand):
+                continue
             never = demand.need.never
             if any(other.covers(demand, elsewhere=True) for other in every):
                 raise Undecided(
@@ -70,6 +75,16 @@ def check_defined(
                     "only other elements of the reference need"
                 )
             raise Undecided(f"the candidate alone is not defined where something is {never}")
+
+
+def as_read(forms: Forms, demand: Demand) -> Demand:
+    """
+    A demand with its form made anew where the element reads it.
+
+    What blocks of rows make of `i`, `8 b + r`, is one index again where r and b are those of i.
+    """
+    form, indices = forms.abstract(forms.instance(demand.need.form, demand.indices))
+    return demand._replace(need=Need(demand.need.never, form), indices=indices)
 
 
 class Granted:
@@ -85,6 +100,20 @@ class Granted:
         self._demands: dict[Kind, Demands] = {}
         for each in dict.fromkeys(sure):
             self._demands[each.kind] = (*self._demands.get(each.kind, ()), each)
+
+    def join(self) -> None:
+        """Know that something is needed everywhere, where guards together say so."""
+        for kind, known in self._demands.items():
+            alike: dict[tuple[Index, ...], list[Demand]] = {}
+            for each in known:
+                alike.setdefault(each.everywhere, []).append(each)
+            for indices, group in alike.items():
+                read = all_variables(value.value for each in group for value in each.guards)
+                over = read.difference(all_variables(indices), self._own)
+                if () not in (each.guards for each in group) and is_inhabited(
+                    [each.guards for each in group], over
+                ):
+                    self._demands[kind] += (group[0]._replace(guards=()),)
 
     def covers(self, demand: Demand, *, elsewhere: bool = False) -> bool:
         """

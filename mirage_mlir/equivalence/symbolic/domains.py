@@ -146,6 +146,16 @@ def _coalesced_in_floors(
         for floor in all_floors(index)
         for u, v in permutations([v for v, _ in floor.dividend.linear if v in over], 2)
     }
+    # `8 u + v` beside `v mod 4`, which is that of it.
+    beside = {
+        v for index in indices for floor in all_floors(index) for v, _ in floor.dividend.linear
+    }
+    pairs |= {
+        (u, v)
+        for index in indices
+        for (u, many), (v, one) in permutations(index.linear, 2)
+        if u in over and v in over and v in beside and many == one * v.size
+    }
     for u, v in sorted(pairs):
         new = fresh(u.size * v.size)
         high = floor_div(of(new), v.size)

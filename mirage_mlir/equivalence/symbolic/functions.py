@@ -13,6 +13,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic.algebra import Product
+from mirage_mlir.equivalence.symbolic.indices import Index, floor_div, scaled, substituted
+from mirage_mlir.equivalence.symbolic.merged_indices import merged
 from mirage_mlir.equivalence.symbolic.quotients import Quotients
 from mirage_mlir.equivalence.symbolic.terms import (
     Atom,
@@ -30,7 +32,7 @@ MOST_POWERS = 16
 """Whole exponents of `pow` that are products."""
 
 LARGEST_DIVISOR = 1 << 16
-"""Prime factors up to which the root of a constant is taken apart."""
+"""Prime factors up to which the root of a constant is taken apart, and divisors of indices."""
 
 
 class Rooted(NamedTuple):
@@ -73,6 +75,8 @@ class Functions(Quotients):
                 return self.inverse(self._sqrt(a))
             case "sigmoid" if self.expand_sigmoid:
                 return self.inverse(self.add(self.constant(1), self._exp(self.scale(a, -1))))
+            case "floor" | "ceil" if (index := self._rounded(name, a)) is not None:
+                return self.index(index)
             case "log":
                 self._require_positive(a)
                 return self._opaque(name, a)
@@ -81,6 +85,14 @@ class Functions(Quotients):
                 return self._opaque(name, a)
             case _:
                 return self._opaque(name, a)
+
+    def _rounded(self, name: str, a: Form) -> Index | None:
+        """An index that is the floor of a form, or its ceiling; None where there is none."""
+        up = name == "ceil"
+        quotient = self.index_of(self.scale(a, -1) if up else a)
+        if quotient is None or quotient[1] > LARGEST_DIVISOR:
+            return None
+        return scaled(floor_div(*quotient), -1 if up else 1)
 
     def raised(self, a: Form, exponent: Fraction) -> Form:
         """A power: integers and halves are products and roots; of others nothing is known."""
@@ -95,7 +107,9 @@ class Functions(Quotients):
         return self._opaque(f"power {exponent}", a)
 
     def _opaque(self, name: str, a: Form, exponent: int | Fraction = 1) -> Form:
-        form, indices = self.abstract(a)
+        a, values = merged(self.atoms, a)
+        form, read = self.abstract(a)
+        indices = [substituted(index, values) for index in read]
         return self.factor(Atom("function", name, (Entry((), form),)), indices, exponent)
 
     def whole_power(self, a: Form, exponent: int | Fraction) -> Form:

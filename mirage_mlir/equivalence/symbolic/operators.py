@@ -68,6 +68,10 @@ class _OfForms:
         return self.forms.function(name, x)
 
 
+EXTREMES = {"max": "ge", "min": "le", "abs": "ge"}
+"""Operators that give one of two operands, or one or its opposite, and how that stands to it."""
+
+
 class Operators:
     """
     Evaluates the operators that both dialects have, and those of the kernel dialect alone.
@@ -85,7 +89,7 @@ class Operators:
         self._partial = partial
         self.forms = tensors.forms
         self.views = views = Views(tensors)
-        conditions = Conditions(tensors)
+        self.conditions = conditions = Conditions(tensors)
         self._arguments: dict[int, Symbolic] = {}
         self._known: dict[tuple[object, ...], tuple[Symbolic, list[Symbolic]]] = {}
         """Results by operator and the identity of operands, which are kept with them."""
@@ -111,6 +115,14 @@ class Operators:
             "softmax": self._softmax,
             "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
         }
+
+    def _extreme(self, name: str, operands: Sequence[Symbolic]) -> Symbolic | None:
+        """The larger or the smaller of two indices, under guards that say which it is."""
+        if name not in EXTREMES or not operands:
+            return None
+        x, *others = operands
+        y = others[0] if others else self.tensors.scale(x, Fraction(-1))
+        return self.conditions.extreme(EXTREMES[name], x, y)
 
     def argument(self, number: int, shape: Sequence[int], kind: str = "input") -> Symbolic:
         """An argument of the functions; or, of kind `cut`, a value that both are known to have."""
@@ -145,6 +157,8 @@ class Operators:
                 return operands[0]
             if (other := self._others.get(name)) is not None:
                 return other(op, operands)
+            if (found := self._extreme(name, operands)) is not None:
+                return found
             if (row := row_of(op)) is not None:
                 return self._elementwise(row, numbers_of(op, row), operands)
         except NotInterpretable as error:

@@ -256,12 +256,14 @@ class Quotients(Signs):
         Raises:
             Undecided: it may be one, for some values of its free variables.
         """
-        if not any(has_terms(monomial) or _is_inhabited(monomial) for monomial, _ in a):
+        if not any(has_terms(monomial) for monomial, _ in a) and not _is_inhabited(a):
             raise Undecided("something is divided by a sum that may have no terms")
 
 
-def _is_inhabited(monomial: Monomial) -> bool:
-    return is_inhabited([monomial.guards], bound_of(monomial))
+def _is_inhabited(a: Form) -> bool:
+    """Whether one of its sums has terms, wherever it is read: not always the same one."""
+    over = {variable for monomial, _ in a for variable in bound_of(monomial)}
+    return is_inhabited([monomial.guards for monomial, _ in a], over)
 
 
 def _is_free(f: Factor) -> bool:

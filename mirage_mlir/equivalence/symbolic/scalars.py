@@ -23,6 +23,14 @@ from mirage_mlir.interpreters.operators import (
 )
 from mirage_mlir.interpreters.thread import FUNCTIONS, PREDICATES
 
+_EXTREMES: dict[type[Operation], str] = {
+    arith.MaximumfOp: "ge",
+    arith.MaxnumfOp: "ge",
+    arith.MinimumfOp: "le",
+    arith.MinnumfOp: "le",
+}
+"""Operations that give one of two operands, and how that stands to the other."""
+
 
 class ScalarForms:
     """Evaluates thread graphs."""
@@ -84,11 +92,17 @@ class ScalarForms:
         opposite = self.tensors.scale(x, Fraction(-1))
         if isinstance(op, arith.NegfOp):
             return opposite
-        return self.tensors.pairwise(self.forms.maximum, x, opposite)
+        found = self.conditions.extreme("ge", x, opposite)
+        return found or self.tensors.pairwise(self.forms.maximum, x, opposite)
+
+    def _of_two(self, op: Operation, x: Symbolic, y: Symbolic) -> Symbolic:
+        predicate = _EXTREMES.get(type(op))
+        found = self.conditions.extreme(predicate, x, y) if predicate else None
+        return found or self.tensors.pairwise(self._binary[type(op)], x, y)
 
     def _result(self, op: Operation, operands: list[Symbolic], rank: int) -> Symbolic:
-        if (binary := self._binary.get(type(op))) is not None:
-            return self.tensors.pairwise(binary, *operands)
+        if type(op) in self._binary:
+            return self._of_two(op, *operands)
         if (name := FUNCTIONS.get(type(op))) is not None:
             return self.tensors.function(name, operands[0])
         match op:

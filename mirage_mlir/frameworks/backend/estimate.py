@@ -12,6 +12,7 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
+from mirage_mlir.frameworks.backend.masked_rows import is_guard
 from mirage_mlir.frameworks.backend.nodes import is_product, is_view, tensors_of
 from mirage_mlir.frameworks.backend.parts import GraphPart
 from mirage_mlir.targets.target import Target
@@ -40,7 +41,8 @@ LEAST_GAIN = 0.03
 
 
 def inductor_seconds(part: GraphPart, target: Target) -> float:
-    """The modelled time of a part that is left to inductor."""
+    """The modelled time of a part that is left to inductor, which needs no guards of rows."""
+    part = GraphPart(tuple(node for node in part.nodes if not is_guard(node)))
     kernels = [_Kernel([node], part) for node in part.computing if is_product(node)]
     kernels += [_Kernel(group, part) for group in _fused(part)]
     return sum(kernel.seconds(target) for kernel in kernels)

@@ -9,6 +9,12 @@ from typing import Any
 
 from mirage_mlir.diagnostics import UnsupportedOperation
 from mirage_mlir.frameworks.backend.estimate import LEAST_GAIN, inductor_seconds
+from mirage_mlir.frameworks.backend.masked_rows import (
+    drop_guards,
+    guard_masked_rows,
+    refuse_masks,
+    without_guards,
+)
 from mirage_mlir.frameworks.backend.nodes import (
     Support,
     is_call,
@@ -106,7 +112,9 @@ class GraphCompiler:
             constants: inputs that do not change between calls.
         """
         support = Support()
+        guards = guard_masked_rows(module.graph)
         split_readers(module.graph, support)
+        refuse_masks(guards, support)
         parts = parts_of(module.graph, support)
         tried = [self._candidate(module, part, constants) for part in parts]
         candidates = [each for each in tried if each is not None]
@@ -114,6 +122,7 @@ class GraphCompiler:
         found = [(each, self._operator(each)) for each in candidates]
         taken = [(each, operator) for each, operator in found if operator is not None]
         _replace_all(module, taken)
+        drop_guards(module.graph, guards)
         inside = {node for part in parts for node in part.nodes}
         for node in module.graph.nodes:
             left = is_call(node) and node not in inside and not is_ours(node)
@@ -193,7 +202,7 @@ class GraphCompiler:
     ) -> tuple[PartTimes, str]:
         """The times on this GPU, else those of the models; and a word on which they are."""
         try:
-            return times_of(candidate.module, operator.call), ", both measured"
+            return times_of(without_guards(candidate.module), operator.call), ", both measured"
         except RuntimeError as error:
             return modelled, f"; not measured: {str(error).partition(chr(10))[0]}"
 

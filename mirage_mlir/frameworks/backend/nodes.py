@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.diagnostics import UnsupportedOperation
-from mirage_mlir.frameworks.fx_call import HANDLERS
+from mirage_mlir.frameworks.fx_call import HANDLERS, ROWS_ARE_SEEN
 from mirage_mlir.frameworks.fx_graph import FxImporter, name_of
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.torch import NAMESPACE
@@ -229,4 +229,5 @@ def _signature(node: Any) -> object:
 
     # Integers are made of what is not in the arguments.
     counts = any(not is_floating(each) and not _is_mask(each) for each in node.all_input_nodes)
-    return name_of(node), _arguments(node, results), results(node), node if counts else None
+    own = node if counts else None
+    return name_of(node), _arguments(node, results), results(node), ROWS_ARE_SEEN in node.meta, own

@@ -135,6 +135,42 @@ CASES = {
             (LOW, "0.0"),
         ],
     ),
+    "around": Mask(
+        lambda h, i, j, s: s if abs(i - j) < 5 else -np.inf,
+        [
+            ("value = 5.0", "value = 4.0"),
+            ("value = 5.0", "value = 6.0"),
+            ('predicate = "lt"', 'predicate = "le"'),
+            ('predicate = "lt"', 'predicate = "ne"'),
+            ("kernel.abs", "kernel.relu"),
+            (SELECT, SWAPPED),
+        ],
+    ),
+    "dilated": Mask(
+        lambda h, i, j, s: s if (i - j) % 4 == 0 else -np.inf,
+        [
+            ("factor = 0.25", "factor = 0.5"),
+            ("factor = 0.25", "factor = 0.125"),
+            ("kernel.floor", "kernel.square"),
+            ('predicate = "eq"', 'predicate = "ge"'),
+            ('predicate = "eq"', 'predicate = "ne"'),
+            _offset("j", COLUMNS, "tensor<1x32xf16>", "1.0"),
+        ],
+    ),
+    "neighbourhood": Mask(
+        lambda h, i, j, s: s if (i // 8 - j // 8) ** 2 + (i % 8 - j % 8) ** 2 <= 4 else -np.inf,
+        [
+            ("value = 4.0", "value = 5.0"),
+            ('predicate = "le"', 'predicate = "lt"'),
+            (
+                "%i_start = kernel.scale %i_row {factor = 8.0",
+                "%i_start = kernel.scale %i_row {factor = 4.0",
+            ),
+            ("%i_row = kernel.floor", "%i_row = kernel.ceil"),
+            ("kernel.add %rows_squared", "kernel.max %rows_squared"),
+            ("kernel.square %rows", "kernel.abs %rows"),
+        ],
+    ),
 }
 
 
@@ -171,7 +207,7 @@ def test_meaning(name: str) -> None:
 
 
 # The others are searched for in the same way; their meaning and their mutants are tests above.
-@pytest.mark.parametrize("name", sampled(["causal", "padded"], 2))
+@pytest.mark.parametrize("name", sampled(["causal", "padded", "dilated", "neighbourhood"], 2))
 @pytest.mark.usefixtures("first_look")
 def test_best_is_verified_and_right(name: str) -> None:
     reference = program(name)

@@ -1,9 +1,11 @@
 # pyright: basic
 """Attention as the libraries of a GPU compute it, of which torch takes one where there is a GPU."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from compiled_models import compiled
 from optional_packages import package
 
 torch: Any = package("torch")
@@ -11,8 +13,10 @@ torch: Any = package("torch")
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
+from mirage_mlir.frameworks.backend.masked_rows import drop_guards, guard_masked_rows  # noqa: E402
 from mirage_mlir.frameworks.backend.nodes import Support  # noqa: E402
 from mirage_mlir.frameworks.backend.parts import parts_of, split_readers  # noqa: E402
+from mirage_mlir.frameworks.fx_call import ROWS_ARE_SEEN  # noqa: E402
 
 
 def traced(function: Any, *shapes: tuple[int, ...]) -> Any:
@@ -47,3 +51,73 @@ def test_taken(attention: Any) -> None:
     split_readers(graph, support)
     taken = [node.name for part in parts_of(graph, support) for node in part.computing]
     assert any(name.startswith("_scaled_dot_product") for name in taken)
+
+
+def masked(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+@pytest.mark.parametrize("kind", ["selects", "adds"])
+@pytest.mark.usefixtures("fresh_dynamo", "programs_run")
+def test_rows_without_elements(kind: str) -> None:
+    """Under a mask that leaves nothing of some rows these are zeros, as torch has them."""
+    q, k, v = (torch.randn(2, 4, 12, 8) for _ in range(3))
+    mask = torch.rand(2, 1, 12, 12) > 0.5
+    mask[0, 0, 3] = False
+    # What is on the left of short sequences is padding.
+    mask[1, :, :, :7] = False
+    if kind == "adds":
+        mask = torch.randn(2, 1, 12, 12).masked_fill(~mask, float("-inf"))
+
+    def layers(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return masked(masked(q, k, v, mask).cos(), k, v, mask).cos()
+
+    call, backend = compiled(layers)
+    with torch.no_grad():
+        found, wanted = call(q, k, v, mask), layers(q, k, v, mask)
+    assert (masked(q, k, v, mask)[0, :, 3] == 0).all()
+    assert torch.allclose(found, wanted, atol=1e-5)
+    parts = [part for part in backend.explanation.parts if part.taken]
+    assert any("scaled_dot_product" in name for part in parts for name in part.operators)
+
+
+Where = Callable[[Any, Any], Any]
+
+FORMULAS: dict[str, tuple[Where, bool]] = {
+    "causal": (lambda i, j: i >= j, True),
+    "around": (lambda i, j: (i - j).abs() < 3, True),
+    "before": (lambda i, j: i > j, False),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_rows_of_formulas(name: str) -> None:
+    """Whether a mask of indices alone has elements in all rows is known without a guard."""
+    where, all_seen = FORMULAS[name]
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        i, j = torch.arange(16)[:, None], torch.arange(16)[None]
+        mask = torch.where(where(i, j), 0.0, float("-inf"))
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            q, k, v, 0.0, False, attn_mask=mask.bfloat16()
+        )[0]
+
+    graph = traced(attention, *[(1, 2, 16, 8)] * 3)
+    assert bool(guard_masked_rows(graph)) != all_seen
+    (node,) = (node for node in graph.nodes if "scaled_dot_product" in str(node.target))
+    assert ROWS_ARE_SEEN in node.meta
+
+
+def test_attention_that_is_left_has_no_guard() -> None:
+    def attention(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            q, k, v, 0.0, False, attn_mask=mask
+        )[0].cos()
+
+    graph = traced(attention, *[(1, 2, 16, 8)] * 3, (16, 16))
+    before = str(graph)
+    guards = guard_masked_rows(graph)
+    assert len(guards) == 1
+    assert "where" in str(graph)
+    drop_guards(graph, guards)
+    assert str(graph) == before

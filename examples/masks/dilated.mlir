@@ -1,0 +1,19 @@
+// Attention to every fourth key, itself among them: those whose distance is a multiple of 4.
+//
+//     mirage-opt examples/masks/dilated.mlir --superoptimize
+func.func @dilated(%q: tensor<2x32x16xf16>, %k: tensor<2x32x16xf16>, %v: tensor<2x32x16xf16>) -> tensor<2x32x16xf16> {
+  %n = kernel.iota {dim = 0 : i64} : tensor<32xf16>
+  %i = kernel.reshape %n : (tensor<32xf16>) -> tensor<32x1xf16>
+  %j = kernel.reshape %n : (tensor<32xf16>) -> tensor<1x32xf16>
+  %distance = kernel.sub %i, %j : (tensor<32x1xf16>, tensor<1x32xf16>) -> tensor<32x32xf16>
+  %quarter = kernel.scale %distance {factor = 0.25 : f32} : (tensor<32x32xf16>) -> tensor<32x32xf16>
+  %whole = kernel.floor %quarter : (tensor<32x32xf16>) -> tensor<32x32xf16>
+  %mask = kernel.compare %quarter, %whole {predicate = "eq"} : (tensor<32x32xf16>, tensor<32x32xf16>) -> tensor<32x32xf16>
+  %kt = kernel.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x32x16xf16>) -> tensor<2x16x32xf16>
+  %s = kernel.matmul %q, %kt : (tensor<2x32x16xf16>, tensor<2x16x32xf16>) -> tensor<2x32x32xf16>
+  %low = kernel.constant {value = 0xFF800000 : f32} : tensor<1x1x1xf16>
+  %masked = kernel.select %mask, %s, %low : (tensor<32x32xf16>, tensor<2x32x32xf16>, tensor<1x1x1xf16>) -> tensor<2x32x32xf16>
+  %p = kernel.softmax %masked {dim = 2 : i64} : (tensor<2x32x32xf16>) -> tensor<2x32x32xf16>
+  %o = kernel.matmul %p, %v : (tensor<2x32x32xf16>, tensor<2x32x16xf16>) -> tensor<2x32x16xf16>
+  func.return %o : tensor<2x32x16xf16>
+}
