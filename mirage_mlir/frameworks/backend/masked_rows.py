@@ -109,8 +109,8 @@ def _copied(graph: Any) -> Any:
 
 
 def is_guard(node: Any) -> bool:
-    """Whether a node is there for rows that a mask leaves nothing of."""
-    return bool(node.meta.get(_GUARD))
+    """Whether a node computes something for rows that a mask leaves nothing of."""
+    return is_call(node) and bool(node.meta.get(_GUARD))
 
 
 def _has_masked_rows(node: Any) -> bool:

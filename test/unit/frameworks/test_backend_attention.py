@@ -12,8 +12,13 @@ torch: Any = package("torch")
 
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from torch.fx.passes.utils.fuser_utils import fuse_as_graphmodule  # noqa: E402
 
-from mirage_mlir.frameworks.backend.masked_rows import drop_guards, guard_masked_rows  # noqa: E402
+from mirage_mlir.frameworks.backend.masked_rows import (  # noqa: E402
+    drop_guards,
+    guard_masked_rows,
+    without_guards,
+)
 from mirage_mlir.frameworks.backend.nodes import Support  # noqa: E402
 from mirage_mlir.frameworks.backend.parts import parts_of, split_readers  # noqa: E402
 from mirage_mlir.frameworks.fx_call import ROWS_ARE_SEEN  # noqa: E402
@@ -121,3 +126,30 @@ def test_attention_that_is_left_has_no_guard() -> None:
     assert "where" in str(graph)
     drop_guards(graph, guards)
     assert str(graph) == before
+
+
+def test_a_part_is_timed_without_its_guards() -> None:
+    """Its inputs stay, of which one is what the guard asks."""
+
+    def attention(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            q, k, v, 0.0, False, attn_mask=mask
+        )[0].cos()
+
+    graph = traced(attention, *[(1, 2, 16, 8)] * 3, (16, 16))
+    module = torch.fx.GraphModule({}, graph)
+    (guard,) = guard_masked_rows(graph)
+    inside = [
+        node for node in graph.nodes if node.op == "call_function" and node is not guard.highest
+    ]
+    part, inputs, _ = fuse_as_graphmodule(module, inside, "part", always_return_tuple=True)
+    assert guard.highest in inputs
+    left = without_guards(part)
+    names = [str(node.target) for node in left.graph.nodes]
+    assert len([node for node in left.graph.nodes if node.op == "placeholder"]) == len(inputs)
+    assert not any("where" in name or "aten.ge" in name for name in names)
+    tensors = [torch.randn(each.meta["val"].shape) for each in inputs]
+    wanted = attention(
+        *[tensors[inputs.index(node)] for node in graph.nodes if node.op == "placeholder"]
+    )
+    assert torch.equal(left(*tensors)[0], wanted)
