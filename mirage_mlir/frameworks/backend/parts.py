@@ -5,7 +5,9 @@ Nodes that no program can have are walls. A node comes after as many walls as th
 to it; nodes behind the same number of walls that read each other are one part, and no way leads
 out of it and back. Large parts are cut where one value alone is read further on, by several
 operators, as the residual stream of a transformer is, or by a product, which reads it again and
-again: that value would be stored in any case, and parts of equal layers are equal then.
+again: that value would be stored in any case, and parts of equal layers are equal then. Attention
+of many queries is a part with what is elementwise behind it: each block of queries reads all keys,
+which are stored in any case, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,6 +23,9 @@ from mirage_mlir.frameworks.backend.nodes import (
     is_view,
 )
 from mirage_mlir.frameworks.fx_graph import name_of
+
+MANY_QUERIES = 64
+"""From so many on attention is a part: as many rows as a warpgroup multiplies at least. A guess."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,12 @@ class GraphPart:
 def parts_of(graph: Any, support: Support) -> list[GraphPart]:
     """The parts of `graph`, after `split_readers`."""
     while True:
-        parts = [piece for component in _components(graph, support) for piece in _cut(component)]
+        parts = [
+            part
+            for component in _components(graph, support)
+            for piece in _around_attention(component)
+            for part in _cut(piece, component)
+        ]
         trimmed = [GraphPart(tuple(_without_views(part))) for part in parts]
         if not _refuse_results(trimmed, support):
             return [part for part in trimmed if part.nodes]
@@ -128,18 +138,62 @@ def _walls(graph: Any, taken: set[Any], free: set[Any]) -> dict[Any, int]:
     return walls
 
 
-def _cut(nodes: Sequence[Any]) -> Iterable[GraphPart]:
-    """A component cut where one value is read further on, more than once; products in each."""
-    last = {node: number for number, node in enumerate(nodes)}
-    place = dict(last)
+def _around_attention(nodes: Sequence[Any]) -> list[list[Any]]:
+    """A component in pieces, of which each attention of many queries is one."""
+    if sum(map(is_product, nodes)) < 2:
+        return [[*nodes]]
+    pieces: list[list[Any]] = [[]]
+    rest = dict.fromkeys(nodes)
     for node in nodes:
+        if node not in rest:
+            continue
+        if _has_many_queries(node):
+            own = _with_neighbours(node, rest)
+            pieces = [[each for each in piece if each not in own] for piece in pieces]
+            pieces += [own, []]
+            for each in own:
+                rest.pop(each, None)
+        else:
+            pieces[-1].append(node)
+    return [piece for piece in pieces if piece]
+
+
+def _has_many_queries(node: Any) -> bool:
+    attends = is_product(node) and "scaled_dot_product" in name_of(node)
+    return attends and node.args[0].meta["val"].shape[-2] >= MANY_QUERIES
+
+
+def _with_neighbours(node: Any, nodes: Iterable[Any]) -> list[Any]:
+    """Attention with the views that are for it alone, and what is elementwise behind it."""
+    order, found = list(nodes), {node}
+    inside = set(order)
+    lone = {each for each in order if inside.isdisjoint(each.all_input_nodes)}
+    for each in order[order.index(node) :]:
+        read = inside.intersection(each.all_input_nodes)
+        heavy = is_product(each) or is_reduction(each)
+        if not heavy and not read.isdisjoint(found) and read <= found | lone:
+            found.add(each)
+    for each in reversed(order):
+        if (is_view(each) or each in lone) and found.issuperset(each.users):
+            found.add(each)
+    return [each for each in order if each in found]
+
+
+def _cut(nodes: Sequence[Any], component: Sequence[Any]) -> Iterable[GraphPart]:
+    """
+    Some nodes of a component cut where one value is read further on, more than once; products in
+    each.
+    """
+    last = {node: number for number, node in enumerate(component)}
+    place = dict(last)
+    for node in component:
         for operand in node.all_input_nodes:
             if operand in last:
                 last[operand] = max(last[operand], place[node])
     start, products, live = 0, 0, set[Any]()
     for number, node in enumerate(nodes):
         products += is_product(node)
-        live = {each for each in (*live, node) if last[each] > number}
+        live = {each for each in (*live, node) if last[each] > place[node]}
         ends = number + 1 == len(nodes)
         apart = products > 0 and len(live) == 1 and all(map(_is_crossing, live))
         if ends or (apart and any(map(is_product, nodes[number + 1 :]))):

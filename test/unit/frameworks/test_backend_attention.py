@@ -14,12 +14,13 @@ from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.fx.passes.utils.fuser_utils import fuse_as_graphmodule  # noqa: E402
 
+from mirage_mlir.frameworks.backend.estimate import FUSED_SECONDS, border_seconds  # noqa: E402
 from mirage_mlir.frameworks.backend.masked_rows import (  # noqa: E402
     drop_guards,
     guard_masked_rows,
     without_guards,
 )
-from mirage_mlir.frameworks.backend.nodes import Support  # noqa: E402
+from mirage_mlir.frameworks.backend.nodes import Support, stem_of  # noqa: E402
 from mirage_mlir.frameworks.backend.parts import parts_of, split_readers  # noqa: E402
 from mirage_mlir.frameworks.fx_call import ROWS_ARE_SEEN  # noqa: E402
 
@@ -153,3 +154,58 @@ def test_a_part_is_timed_without_its_guards() -> None:
         *[tensors[inputs.index(node)] for node in graph.nodes if node.op == "placeholder"]
     )
     assert torch.equal(left(*tensors)[0], wanted)
+
+
+def stems_of_parts(function: Any, *shapes: tuple[int, ...]) -> list[list[str]]:
+    graph = traced(function, *shapes)
+    graph.eliminate_dead_code()
+    support = Support()
+    split_readers(graph, support)
+    parts = parts_of(graph, support)
+    return [[stem_of(node) for node in part.computing] for part in parts]
+
+
+@pytest.mark.parametrize("queries", [8, 64])
+def test_attention_of_many_queries_is_a_part(queries: int) -> None:
+    """Of few, as in decoding, it is one with the products in front of it."""
+
+    def layer(x: Any, q: Any, k: Any, v: Any, out: Any) -> Any:
+        y = x.tanh()
+        heads = [(y @ each).view(1, -1, 2, 16).permute(0, 2, 1, 3) for each in (q, k, v)]
+        made = flash(*heads).sigmoid()
+        return x + (made.permute(0, 2, 1, 3).reshape(-1, 32) @ out)
+
+    flash_ = "_scaled_dot_product_flash_attention"
+    before, own, behind = ["tanh", "mm", "mm", "mm"], [flash_, "sigmoid"], ["mm", "add"]
+    found = stems_of_parts(layer, (queries, 32), *[(32, 32)] * 4)
+    assert found == ([before, own, behind] if queries == 64 else [[*before, *own], behind])
+
+
+def test_two_attentions_of_many_queries() -> None:
+    """Views for the second may stand in front of the first."""
+
+    def layer(x: Any, w: Any, out: Any) -> Any:
+        heads = [
+            (x @ w).view(1, -1, 2, 16).permute(0, 2, 1, 3),
+            x.view(1, -1, 2, 16).permute(0, 2, 1, 3),
+        ]
+        first = flash(heads[0], heads[0], heads[1])
+        second = flash(first, heads[1], heads[0])
+        return second.permute(0, 2, 1, 3).reshape(-1, 32) @ out
+
+    flash_ = "_scaled_dot_product_flash_attention"
+    found = stems_of_parts(layer, (64, 32), *[(32, 32)] * 2)
+    assert found == [["mm"], [flash_], [flash_], ["mm"]]
+
+
+def test_what_inductor_fuses_across_the_border_is_not_promised() -> None:
+    def layer(x: Any, w: Any, b: Any) -> Any:
+        return x.tanh() @ w + b
+
+    def between(x: Any, w: Any, b: Any) -> Any:
+        return torch.frac(x.tanh() @ w + b)
+
+    for function, groups in ((layer, 0), (between, 1)):
+        graph = traced(function, (8, 32), (32, 16), (8, 16))
+        (part,) = parts_of(graph, Support())
+        assert border_seconds(part) == pytest.approx(groups * FUSED_SECONDS)
