@@ -11,9 +11,11 @@ from numpy_reference import error
 
 WORKLOADS = sorted((Path(__file__).parents[1] / "workloads").glob("*.mlir"))
 
+MASKS = sorted((Path(__file__).parents[2] / "examples" / "masks").glob("*.mlir"))
+
 
 @pytest.mark.prepared(gpu_prepared.workload, "path", first=True)
-@pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*WORKLOADS, *MASKS], ids=lambda path: path.stem)
 def test_superoptimized_workload(torch: Any, path: Path, prepared: Prepared) -> None:
     kernel = prepared.kernel()
     results = run_guarded(torch, kernel, scaled_inputs(kernel.artifact.inputs))

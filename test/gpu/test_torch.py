@@ -271,6 +271,37 @@ def test_a_part_whose_results_lie_transposed_is_timed(torch: Any, ours: Any) -> 
             assert close(one, other.double(), "bfloat16")
 
 
+@pytest.mark.parametrize("kind", ["padding", "dense", "adds"])
+def test_attention_under_masks(torch: Any, ours: Any, kind: str) -> None:
+    """Rows that have keys are those of float64; the others are numbers, as in torch."""
+    from mirage_mlir.frameworks.backend.entry import Backend
+
+    half = {"device": "cuda", "dtype": torch.bfloat16}
+    q, k, v = (torch.randn(2, 8, 200, 64, **half) for _ in range(3))
+    mask = torch.rand(2, 1, 200, 200, device="cuda") > 0.5
+    if kind == "padding":
+        mask = (torch.arange(200, device="cuda") >= 90)[None, None, None].expand(2, 1, 200, 200)
+    else:
+        mask[0, 0, 3] = mask[1, 0, 150:] = False
+    seen = mask.any(-1, keepdim=True)
+    if kind == "adds":
+        bias = torch.randn(2, 1, 200, 200, **half)
+        mask = bias.masked_fill(~mask, float("-inf"))
+
+    def attention(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        made = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return made * 1.5
+
+    backend = Backend({"effort": "quick", "profile": False})
+    with torch.no_grad():
+        found = torch.compile(attention, backend=backend, dynamic=False)(q, k, v, mask)
+        wide = mask if mask.dtype == torch.bool else mask.double()
+        wanted = attention(q.double(), k.double(), v.double(), wide)
+    assert backend.explanation.taken == 1
+    assert found.isfinite().all()
+    assert close(found * seen, wanted * seen, "bfloat16")
+
+
 def test_small_kernels_beside_parts_share_launches(torch: Any, ours: Any) -> None:
     """Keys and values that are written, and a counter: as a decode step has them."""
     from mirage_mlir.frameworks.backend.entry import mirage

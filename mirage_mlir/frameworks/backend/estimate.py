@@ -7,19 +7,13 @@ writes what others read, once. A kernel takes its launch, and the longer of two 
 bytes, and that of its operations.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from math import prod
 from typing import Any
 
 from mirage_mlir.frameworks.backend.masked_rows import is_guard
-from mirage_mlir.frameworks.backend.nodes import (
-    is_call,
-    is_floating,
-    is_product,
-    is_view,
-    tensors_of,
-)
+from mirage_mlir.frameworks.backend.nodes import is_product, is_view, tensors_of
 from mirage_mlir.frameworks.backend.parts import GraphPart
 from mirage_mlir.targets.target import Target
 
@@ -52,37 +46,6 @@ def inductor_seconds(part: GraphPart, target: Target) -> float:
     kernels = [_Kernel([node], part) for node in part.computing if is_product(node)]
     kernels += [_Kernel(group, part) for group in _fused(part)]
     return sum(kernel.seconds(target) for kernel in kernels)
-
-
-def border_seconds(part: GraphPart) -> float:
-    """
-    What of the time of a part's kernels inductor saves where it has the whole graph: it fuses what
-    is elementwise at the border of the part with what is so beside it, in one launch.
-
-    Three decoder layers with 512 rows took 350 us on an H200 by inductor, and 360 with products and
-    residuals taken that promised 0.79 of the time without this.
-    """
-    inside = set(part.nodes)
-    groups = [group for group in _fused(part) if any(map(_is_beside(inside), group))]
-    return FUSED_SECONDS * len(groups)
-
-
-def _is_beside(inside: set[Any]) -> Callable[[Any], bool]:
-    """Whether a node reads or is read by what is elementwise, or a reduction, outside of a part."""
-
-    def light(node: Any) -> bool:
-        return is_call(node) and is_floating(node) and not is_product(node) and not is_guard(node)
-
-    def found(node: Any, step: Callable[[Any], Iterable[Any]]) -> bool:
-        others = list(step(node))
-        return any(
-            found(each, step) if is_view(each) else each not in inside and light(each)
-            for each in others
-        )
-
-    return lambda node: (
-        found(node, lambda each: each.users) or found(node, lambda each: each.all_input_nodes)
-    )
 
 
 class _Kernel:

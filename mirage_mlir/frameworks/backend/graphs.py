@@ -8,7 +8,7 @@ from operator import getitem
 from typing import Any
 
 from mirage_mlir.diagnostics import UnsupportedOperation
-from mirage_mlir.frameworks.backend.estimate import LEAST_GAIN, border_seconds, inductor_seconds
+from mirage_mlir.frameworks.backend.estimate import LEAST_GAIN, inductor_seconds
 from mirage_mlir.frameworks.backend.masked_rows import (
     drop_guards,
     guard_masked_rows,
@@ -178,8 +178,7 @@ class GraphCompiler:
         self, candidate: PartCandidate, found: FoundKernel
     ) -> tuple[PartOperator | None, int]:
         """An operator where it pays, and the row of the table that says so, of no part as yet."""
-        border = border_seconds(candidate.part)
-        without = inductor_seconds(candidate.part, self.target) - border
+        without = inductor_seconds(candidate.part, self.target)
         names, kernel = names_of(candidate.part), found.kernel
         if kernel is None:
             return None, self._note(
@@ -191,7 +190,7 @@ class GraphCompiler:
         if timed or _pays(times):
             operator = PartOperator(candidate.program.call_form, candidate.module, kernel)
             if timed:
-                times, how = self._measured(candidate, operator, times, border)
+                times, how = self._measured(candidate, operator, times)
         pays = _pays(times)
         why = f"{times.ours / times.without:.2f} of the time without{how}"
         row = PartReport(names, 0, pays, why, times.ours, times.without, found.seconds)
@@ -199,13 +198,11 @@ class GraphCompiler:
 
     @staticmethod
     def _measured(
-        candidate: PartCandidate, operator: PartOperator, modelled: PartTimes, border: float
+        candidate: PartCandidate, operator: PartOperator, modelled: PartTimes
     ) -> tuple[PartTimes, str]:
         """The times on this GPU, else those of the models; and a word on which they are."""
         try:
-            times = times_of(without_guards(candidate.module), operator.call)
-            without = max(times.without - border, times.without / 2)
-            return PartTimes(times.ours, without), ", both measured"
+            return times_of(without_guards(candidate.module), operator.call), ", both measured"
         except RuntimeError as error:
             return modelled, f"; not measured: {str(error).partition(chr(10))[0]}"
 

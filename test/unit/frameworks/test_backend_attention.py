@@ -14,7 +14,6 @@ from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.fx.passes.utils.fuser_utils import fuse_as_graphmodule  # noqa: E402
 
-from mirage_mlir.frameworks.backend.estimate import FUSED_SECONDS, border_seconds  # noqa: E402
 from mirage_mlir.frameworks.backend.masked_rows import (  # noqa: E402
     drop_guards,
     guard_masked_rows,
@@ -196,16 +195,3 @@ def test_two_attentions_of_many_queries() -> None:
     flash_ = "_scaled_dot_product_flash_attention"
     found = stems_of_parts(layer, (64, 32), *[(32, 32)] * 2)
     assert found == [["mm"], [flash_], [flash_], ["mm"]]
-
-
-def test_what_inductor_fuses_across_the_border_is_not_promised() -> None:
-    def layer(x: Any, w: Any, b: Any) -> Any:
-        return x.tanh() @ w + b
-
-    def between(x: Any, w: Any, b: Any) -> Any:
-        return torch.frac(x.tanh() @ w + b)
-
-    for function, groups in ((layer, 0), (between, 1)):
-        graph = traced(function, (8, 32), (32, 16), (8, 16))
-        (part,) = parts_of(graph, Support())
-        assert border_seconds(part) == pytest.approx(groups * FUSED_SECONDS)
