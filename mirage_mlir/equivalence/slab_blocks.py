@@ -57,6 +57,8 @@ class BlockLabels:
                 return [self._loaded(op, operands[0])]
             case threadblock.AccumulateOp():
                 return [self._accumulated(op, operands)]
+            case threadblock.IotaOp():
+                raise NoSlab("a label may meet the index of a block")
             case thread.GraphOp():
                 self.operators.applied += 1
                 found = self.operators.together(operands)

@@ -47,6 +47,9 @@ from mirage_mlir.equivalence.symbolic.terms import (
     indices_of,
 )
 
+MOST_NESTED = 24
+"""Maxima that are made for each other: those of the tests are nested twice."""
+
 
 class _Shape(NamedTuple):
     """A form over parameters, and numbers for what these and guards depend on outside."""
@@ -77,6 +80,8 @@ class Maxima(Functions):
     ) -> None:
         super().__init__(work, expand_sigmoid=expand_sigmoid, roundings=roundings)
         self._firsts: dict[_Shape, list[tuple[list[_Table], Bounds]]] = {}
+        self._depth = 0
+        """Maxima that are being made, each for the one before it."""
 
     def maximum(self, a: Form, b: Form) -> Form:
         """The larger of two values."""
@@ -177,7 +182,21 @@ class Maxima(Functions):
             over = over.difference(change.values).union(change.new)
 
     def _of_entries(self, entries: Sequence[Ranging]) -> Form:
-        """The maximum of values, each over variables of its own."""
+        """
+        The maximum of values, each over variables of its own.
+
+        Raises:
+            Undecided: there are none, or maxima that are made anew make others.
+        """
+        if self._depth == MOST_NESTED:
+            raise Undecided("a maximum is made of too many others")
+        self._depth += 1
+        try:
+            return self._of_settled(entries)
+        finally:
+            self._depth -= 1
+
+    def _of_settled(self, entries: Sequence[Ranging]) -> Form:
         settled = [each for each in map(self._settled, entries) if each is not None]
         settled = self._first_of_each(self._with_one_constant(settled))
         if not settled:

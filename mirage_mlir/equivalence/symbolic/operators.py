@@ -9,6 +9,7 @@ from math import inf
 
 from xdsl.ir import Operation
 
+from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.symbolic.conditions import Conditions, decided
 from mirage_mlir.equivalence.symbolic.demands import Demand, Need
@@ -68,8 +69,10 @@ class _OfForms:
         return self.forms.function(name, x)
 
 
-EXTREMES = {"max": "ge", "min": "le", "abs": "ge"}
-"""Operators that give one of two operands, or one or its opposite, and how that stands to it."""
+EXTREMES = {"max": "ge", "min": "le", "abs": "ge", "relu": "ge"}
+"""
+Operators that give one of two operands, or one and its opposite or 0, and how that stands to it.
+"""
 
 
 class Operators:
@@ -100,7 +103,7 @@ class Operators:
             "compare": lambda op, x: conditions.compare(text(op, "predicate"), *x),
             "constant": self._constant,
             "cumsum": self._cumsum,
-            "iota": lambda op, x: tensors.iota(_shape(op), integer(op, "dim")),
+            "iota": lambda op, x: self._iota(op),
             "layer_norm": self._layer_norm,
             "matmul": lambda op, x: tensors.matmul(*x),
             "reduce_max": lambda op, x: tensors.largest(x[0], integers(op, "dims")),
@@ -116,12 +119,19 @@ class Operators:
             "transpose": lambda op, x: views.transpose(x[0], integers(op, "permutation")),
         }
 
+    def _iota(self, op: Operation) -> Symbolic:
+        if not isinstance(op, kernel.IotaOp):
+            raise Undecided(f"'{op.name}' has no normal form")
+        return self.tensors.iota(_shape(op), integer(op, "dim"))
+
     def _extreme(self, name: str, operands: Sequence[Symbolic]) -> Symbolic | None:
         """The larger or the smaller of two indices, under guards that say which it is."""
         if name not in EXTREMES or not operands:
             return None
         x, *others = operands
         y = others[0] if others else self.tensors.scale(x, Fraction(-1))
+        if name == "relu":
+            y = self.tensors.constant(Fraction(0), (1,) * len(x.dims))
         return self.conditions.extreme(EXTREMES[name], x, y)
 
     def argument(self, number: int, shape: Sequence[int], kind: str = "input") -> Symbolic:
