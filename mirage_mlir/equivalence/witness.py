@@ -22,6 +22,10 @@ from mirage_mlir.interpreters.tensors import Tensor, TensorDomain, drawn, made
 NUMBERS = (1, 2, 3, 5, 7)
 """What arguments are filled with, each with a number of its own, before inputs are drawn."""
 
+CANCELLED = 1e-13
+"""What of the largest element two are apart at least that differ: `y + log(s) - log(s)` is 2e-16
+in f64 where y is 0, which is no difference."""
+
 LARGEST_INTEGER = 2
 """Inputs that are drawn are whole numbers up to this, which keeps products exact and readable."""
 
@@ -167,7 +171,9 @@ def _places(
     x, y = domain.expanded(left)[0], domain.expanded(right)[0]
     with np.errstate(all="ignore"):
         distinct = np.abs(x - y) > DISTINCT * np.maximum(np.abs(x), np.abs(y))
-    distinct &= np.isfinite(x) & np.isfinite(y)
+    finite = np.isfinite(x) & np.isfinite(y)
+    largest = np.max(np.maximum(np.abs(x), np.abs(y)), where=finite, initial=0.0)
+    distinct &= finite & (np.abs(x - y) > CANCELLED * largest)
     return [
         FloatWitness(
             words,
