@@ -93,26 +93,27 @@ def _add_mask(graph: Any, node: Any) -> None:
     if torch.broadcast_shapes(x.meta["val"].shape, condition.meta["val"].shape) != like.shape:
         return
     with graph.inserting_before(node):
-        zero = _node(graph, node, aten.full.default, [], 0.0, dtype=like.dtype, device=like.device)
+        zero = new_node(
+            graph, node, aten.full.default, [], 0.0, dtype=like.dtype, device=like.device
+        )
         chosen = [branch if each else zero for branch, each in zip(branches, low, strict=True)]
-        bias = _node(graph, node, aten.where.self, condition, *chosen)
-        total = _node(graph, node, aten.add.Tensor, x, bias)
+        bias = new_node(graph, node, aten.where.self, condition, *chosen)
+        total = new_node(graph, node, aten.add.Tensor, x, bias)
     node.replace_all_uses_with(total)
     graph.erase_node(node)
 
 
-def _node(graph: Any, like: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-    """A new node, at the line of `like`."""
+def new_node(graph: Any, like: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    """A new node at the line of `like`, with an example of what it makes."""
     made = graph.call_function(target, args, kwargs)
     made.meta = dict(like.meta)
-    values = torch.fx.node.map_arg((args, kwargs), value_of)
+    values = torch.fx.node.map_arg((args, kwargs), _value_of)
     with like.meta["val"].fake_mode:
         made.meta["val"] = target(*values[0], **values[1])
     return made
 
 
-def value_of(node: Any) -> Any:
-    """An example of what a node makes."""
+def _value_of(node: Any) -> Any:
     return node.meta["val"]
 
 

@@ -61,11 +61,11 @@ def check_defined(
     """
     every = [Granted(forms, result) for result in reference]
     for granted, result in zip(every, candidate, strict=True):
-        for demand in result.demands:
-            if demand.strength is Strength.IMPLIED or granted.covers(demand):
-                continue
-            demand = as_read(forms, demand)
+        needed = [each for each in result.demands if each.strength is not Strength.IMPLIED]
+        missing = [each for each in needed if not granted.covers(each)]
+        if missing:
             granted.join()
+        for demand in (as_read(forms, each) for each in missing):
             if granted.covers(demand):
                 continue
             never = demand.need.never

@@ -140,21 +140,21 @@ def _coalesced_in_floors(
 
     It holds if `floor(w / size(v))`, which is u, is gone once w is put in.
     """
-    pairs = {
-        (u, v)
+    read = [
+        [v for v, _ in floor.dividend.linear if v in over]
         for index in indices
         for floor in all_floors(index)
-        for u, v in permutations([v for v, _ in floor.dividend.linear if v in over], 2)
-    }
+    ]
+    pairs = {pair for each in read for pair in permutations(each, 2)}
     # `8 u + v` beside `v mod 4`, which is that of it.
-    beside = {
-        v for index in indices for floor in all_floors(index) for v, _ in floor.dividend.linear
-    }
+    floored = {v for each in read for v in each}
     pairs |= {
         (u, v)
         for index in indices
-        for (u, many), (v, one) in permutations(index.linear, 2)
-        if u in over and v in over and v in beside and many == one * v.size
+        for v, one in index.linear
+        if v in floored
+        for u, many in index.linear
+        if u in over and u != v and many == one * v.size
     }
     for u, v in sorted(pairs):
         new = fresh(u.size * v.size)

@@ -23,11 +23,12 @@ Merged = tuple[Form, dict[Variable, Index]]
 
 def merged(atoms: Atoms, a: Form) -> Merged:
     """A form with one index for all those that it reads as one, with positive factors."""
+    several = _indices(atoms, a)
     # A sum's own indices may be read by its guards.
-    if any(monomial.guards or bound_of(monomial) for monomial, _ in a):
+    if len(several) < 2 or any(monomial.guards or bound_of(monomial) for monomial, _ in a):
         return a, {}
     values: dict[Variable, Index] = {}
-    for first in _indices(atoms, a):
+    for first in several:
         ratios = _ratios(atoms, a, first)
         if ratios:
             variable = Variable(MERGED + len(values), 0)
@@ -41,8 +42,12 @@ def merged(atoms: Atoms, a: Form) -> Merged:
 
 def _indices(atoms: Atoms, a: Form) -> list[Factor]:
     """The indices that a form multiplies and adds up, to the first power, in order."""
-    found = {f._replace(exponent=1) for m, _ in a for f in m.factors if _is_index(atoms, f)}
+    found = {_base(f) for m, _ in a for f in m.factors if _is_index(atoms, f)}
     return sorted(found)
+
+
+def _base(f: Factor) -> Factor:
+    return f._replace(exponent=1)
 
 
 def _is_index(atoms: Atoms, f: Factor) -> bool:
@@ -71,7 +76,7 @@ def _derivative(a: Form, by: Factor) -> dict[Monomial, Fraction]:
     found: dict[Monomial, Fraction] = {}
     for monomial, coefficient in a:
         for f in monomial.factors:
-            if f._replace(exponent=1) == by:
+            if _base(f) == by:
                 rest = [each for each in monomial.factors if each != f]
                 if f.exponent != 1:
                     rest.append(f._replace(exponent=f.exponent - 1))
@@ -86,12 +91,10 @@ def _without(
     """A form with a variable for one index, and 0 for others."""
     total: dict[Monomial, Fraction] = {}
     for monomial, coefficient in a:
-        if any(f._replace(exponent=1) in others for f in monomial.factors):
+        if any(_base(f) in others for f in monomial.factors):
             continue
         factors = [
-            atoms.factor(f.atom, [of(variable)], f.exponent)
-            if f._replace(exponent=1) == first
-            else f
+            atoms.factor(f.atom, [of(variable)], f.exponent) if _base(f) == first else f
             for f in monomial.factors
         ]
         key = monomial._replace(factors=tuple(sorted(factors)))

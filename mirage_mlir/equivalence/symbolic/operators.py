@@ -126,7 +126,7 @@ class Operators:
 
     def _extreme(self, name: str, operands: Sequence[Symbolic]) -> Symbolic | None:
         """The larger or the smaller of two indices, under guards that say which it is."""
-        if name not in EXTREMES or not operands:
+        if name not in EXTREMES:
             return None
         x, *others = operands
         y = others[0] if others else self.tensors.scale(x, Fraction(-1))

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from mirage_mlir.frameworks.backend.masked_rows import is_guard
-from mirage_mlir.frameworks.backend.nodes import is_product, is_view, tensors_of
+from mirage_mlir.frameworks.backend.nodes import is_attention, is_product, is_view, tensors_of
 from mirage_mlir.frameworks.backend.parts import GraphPart
 from mirage_mlir.targets.target import Target
 
@@ -113,7 +113,7 @@ def _operations(node: Any) -> float:
     operands = [each for each in node.args if isinstance(each, torch.fx.Node)]
     shapes = [tuple(tensors_of(each)[0].shape) for each in operands]
     matrices = [shape for shape in shapes if len(shape) >= 2]
-    if len(matrices) > 2 and "scaled_dot_product" in str(node.target):
+    if len(matrices) > 2 and is_attention(node):
         query, key, value = matrices[:3]
         return 2.0 * prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
     return 2.0 * prod(tensors_of(node)[0].shape) * (matrices[-2][-1] if matrices else 1)

@@ -9,15 +9,16 @@ can take attention under a mask, the graph asks the mask which rows it leaves so
 The maximum is left to torch: all layers of a model share a mask, and its rows are looked at once.
 """
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from operator import getitem
 from typing import Any
 
-from mirage_mlir.frameworks.backend.nodes import Support, is_call, is_product, stem_of, tensors_of
+from mirage_mlir.frameworks.backend.nodes import Support, is_attention, is_call, stem_of, tensors_of
 from mirage_mlir.frameworks.fx_call import ROWS_ARE_SEEN
-from mirage_mlir.frameworks.fx_constants import value_of
+from mirage_mlir.frameworks.fx_constants import new_node
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
@@ -49,14 +50,19 @@ class GuardedRows:
 
 def guard_masked_rows(graph: Any) -> list[GuardedRows]:
     """Make zeros of rows that masks of several queries leave nothing of, in a graph of ATen."""
-    # In a list: nodes are added meanwhile.
+    whole: dict[Any, bool] = {}
     guards = list[GuardedRows | None]()
+    # In a list: nodes are added meanwhile.
     for node in list(graph.nodes):
-        if _has_masked_rows(node):
-            if _leaves_some_of_all(_mask_of(node)):
-                node.meta[ROWS_ARE_SEEN] = True
-            else:
-                guards.append(_guarded(graph, node))
+        mask = _mask_of(node)
+        if mask is None or node.args[0].meta["val"].shape[-2] == 1:
+            continue
+        if mask not in whole:
+            whole[mask] = _leaves_some_of_all(mask)
+        if whole[mask]:
+            node.meta[ROWS_ARE_SEEN] = True
+        else:
+            guards.append(_guarded(graph, node, mask))
     return [each for each in guards if each is not None]
 
 
@@ -65,11 +71,12 @@ def refuse_masks(guards: Iterable[GuardedRows], support: Support) -> None:
     cone = dict[Any, None]()
     for each in guards:
         cone[each.highest] = None
-        waiting = [_mask_of(each.attention)]
+        mask = _mask_of(each.attention)
+        waiting = [mask]
         while waiting:
             node = waiting.pop()
             alone = all(user is each.attention or user in cone for user in node.users)
-            if is_call(node) and node not in cone and (alone or node is _mask_of(each.attention)):
+            if is_call(node) and node not in cone and (alone or node is mask):
                 cone[node] = None
                 waiting += node.all_input_nodes
     for node in cone:
@@ -86,13 +93,13 @@ def drop_guards(graph: Any, guards: Iterable[GuardedRows]) -> None:
             del each.attention.meta[ROWS_ARE_SEEN]
     # Backwards: what reads a guard comes behind it.
     for node in reversed(list(graph.nodes)):
-        if node.meta.get(_GUARD) and not node.users:
+        if is_guard(node) and not node.users:
             graph.erase_node(node)
 
 
 def without_guards(module: Any) -> Any:
     """A copy of the module of a part, which computes what it would be without kernels."""
-    copied = torch.fx.GraphModule(module, _copied(module.graph))
+    copied = copy.deepcopy(module)
     for node in reversed(list(copied.graph.nodes)):
         if is_guard(node):
             if stem_of(node) == "where":
@@ -102,27 +109,15 @@ def without_guards(module: Any) -> Any:
     return copied
 
 
-def _copied(graph: Any) -> Any:
-    made = torch.fx.Graph()
-    made.output(made.graph_copy(graph, {}))
-    return made
-
-
 def is_guard(node: Any) -> bool:
     """Whether a node computes something for rows that a mask leaves nothing of."""
     return is_call(node) and bool(node.meta.get(_GUARD))
 
 
-def _has_masked_rows(node: Any) -> bool:
-    """Whether a node is attention of several queries under a mask of numbers."""
-    if not (is_call(node) and is_product(node) and isinstance(node.meta.get("val"), tuple)):
-        return False
-    mask = _mask_of(node)
-    return mask is not None and node.args[0].meta["val"].shape[-2] != 1
-
-
 def _mask_of(node: Any) -> Any:
-    """The mask of what torch chose for attention; None where there is none."""
+    """The mask of numbers of what torch chose for attention; None where there is none."""
+    if not is_attention(node) or not isinstance(node.meta.get("val"), tuple):
+        return None
     names = [argument.name for argument in node.target._schema.arguments]
     given = dict(zip(names, node.args, strict=False)) | dict(node.kwargs)
     for name in ("attn_mask", "attn_bias"):
@@ -134,40 +129,41 @@ def _mask_of(node: Any) -> Any:
 
 def _leaves_some_of_all(mask: Any) -> bool:
     """Whether a mask that is made of indices alone, as a causal one, has elements in all rows."""
-    order = list[Any]()
-    waiting = [mask]
+    found, waiting = set[Any](), [mask]
     while waiting:
         node = waiting.pop()
         if not is_call(node) or torch.Tag.nondeterministic_seeded in node.target.tags:
             return False
         if max(each.numel() for each in tensors_of(node)) > MOST_ELEMENTS:
             return False
-        order.append(node)
-        waiting += node.all_input_nodes
+        found.add(node)
+        waiting += [each for each in node.all_input_nodes if each not in found]
     made: dict[Any, Any] = {}
     with import_module("torch.utils._python_dispatch")._disable_current_modes():
-        for node in reversed(order):
-            if node not in made:
+        for node in mask.graph.nodes:
+            if node in found:
                 args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
                 made[node] = node.target(*args, **kwargs)
         highest = made[mask].amax(-1)
         return bool((highest >= torch.finfo(highest.dtype).min).all())
 
 
-def _guarded(graph: Any, node: Any) -> GuardedRows | None:
+def _guarded(graph: Any, node: Any, mask: Any) -> GuardedRows | None:
     """Make the result zeros where it is to be; None where that would change how it lies."""
     results = [user for user in node.users if user.target is getitem and user.args[1] == 0]
     if len(results) != 1:
         return None
-    (result,), mask, aten = results, _mask_of(node), torch.ops.aten
-    value = result.meta["val"]
+    (result,), aten, value = results, torch.ops.aten, results[0].meta["val"]
     like = {"dtype": value.dtype, "device": value.device}
-    with graph.inserting_before(result.next), value.fake_mode:
-        highest = _call(graph, aten.amax.default, mask, [-1], True)
-        seen = _call(graph, aten.ge.Scalar, highest, torch.finfo(mask.meta["val"].dtype).min)
-        zero = _call(graph, aten.full.default, [], 0.0, **like)
-        guarded = _call(graph, aten.where.self, seen, result, zero)
+    lowest = torch.finfo(mask.meta["val"].dtype).min
+    with graph.inserting_before(result.next):
+        highest = new_node(graph, result, aten.amax.default, mask, [-1], True)
+        seen = new_node(graph, result, aten.ge.Scalar, highest, lowest)
+        zero = new_node(graph, result, aten.full.default, [], 0.0, **like)
+        guarded = new_node(graph, result, aten.where.self, seen, result, zero)
     new = (guarded, zero, seen, highest)
+    for each in new:
+        each.meta[_GUARD] = True
     if guarded.meta["val"].stride() != value.stride():
         for each in new:
             graph.erase_node(each)
@@ -177,11 +173,3 @@ def _guarded(graph: Any, node: Any) -> GuardedRows | None:
             user.replace_input_with(result, guarded)
     node.meta[ROWS_ARE_SEEN] = True
     return GuardedRows(node, highest, result, guarded)
-
-
-def _call(graph: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-    """A node that is marked, with an example of what it makes."""
-    node = graph.call_function(target, args, kwargs)
-    values = torch.fx.node.map_arg(args, value_of)
-    node.meta |= {"val": target(*values, **kwargs), _GUARD: True}
-    return node

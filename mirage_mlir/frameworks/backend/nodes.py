@@ -63,7 +63,12 @@ def is_view(node: Any) -> bool:
 
 def is_product(node: Any) -> bool:
     """Whether a node is a product of matrices, or attention."""
-    return is_call(node) and (stem_of(node) in _HEAVY or "scaled_dot_product" in name_of(node))
+    return is_call(node) and (stem_of(node) in _HEAVY or is_attention(node))
+
+
+def is_attention(node: Any) -> bool:
+    """Whether a node is attention as torch has it, or what torch chose for it."""
+    return is_call(node) and "scaled_dot_product" in name_of(node)
 
 
 def is_reduction(node: Any) -> bool:

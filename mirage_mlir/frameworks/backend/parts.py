@@ -16,6 +16,7 @@ from typing import Any
 
 from mirage_mlir.frameworks.backend.nodes import (
     Support,
+    is_attention,
     is_call,
     is_floating,
     is_product,
@@ -49,8 +50,7 @@ class GraphPart:
     def promises(self) -> str:
         """Why kernels of ours are not tried; empty where they are."""
         computing = self.computing
-        attends = any("scaled_dot_product" in name_of(node) for node in computing)
-        if len(computing) < 2 and not attends:
+        if len(computing) < 2 and not any(map(is_attention, computing)):
             return "one operator alone"
         if not any(is_product(node) or is_reduction(node) for node in computing):
             return "elementwise operators alone"
@@ -159,8 +159,7 @@ def _around_attention(nodes: Sequence[Any]) -> list[list[Any]]:
 
 
 def _has_many_queries(node: Any) -> bool:
-    attends = is_product(node) and "scaled_dot_product" in name_of(node)
-    return attends and node.args[0].meta["val"].shape[-2] >= MANY_QUERIES
+    return is_attention(node) and node.args[0].meta["val"].shape[-2] >= MANY_QUERIES
 
 
 def _with_neighbours(node: Any, nodes: Iterable[Any]) -> list[Any]:
@@ -168,7 +167,7 @@ def _with_neighbours(node: Any, nodes: Iterable[Any]) -> list[Any]:
     order, found = list(nodes), {node}
     inside = set(order)
     lone = {each for each in order if inside.isdisjoint(each.all_input_nodes)}
-    for each in order[order.index(node) :]:
+    for each in order[order.index(node) + 1 :]:
         read = inside.intersection(each.all_input_nodes)
         heavy = is_product(each) or is_reduction(each)
         if not heavy and not read.isdisjoint(found) and read <= found | lone:

@@ -113,13 +113,15 @@ def test_rows_of_formulas(name: str) -> None:
     assert ROWS_ARE_SEEN in node.meta
 
 
-def test_attention_that_is_left_has_no_guard() -> None:
-    def attention(q: Any, k: Any, v: Any, mask: Any) -> Any:
-        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            q, k, v, 0.0, False, attn_mask=mask
-        )[0].cos()
+def under_mask(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    """As torch lowers it on a processor, with something elementwise behind it."""
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        q, k, v, 0.0, False, attn_mask=mask
+    )[0].cos()
 
-    graph = traced(attention, *[(1, 2, 16, 8)] * 3, (16, 16))
+
+def test_attention_that_is_left_has_no_guard() -> None:
+    graph = traced(under_mask, *[(1, 2, 16, 8)] * 3, (16, 16))
     before = str(graph)
     guards = guard_masked_rows(graph)
     assert len(guards) == 1
@@ -131,12 +133,7 @@ def test_attention_that_is_left_has_no_guard() -> None:
 def test_a_part_is_timed_without_its_guards() -> None:
     """Its inputs stay, of which one is what the guard asks."""
 
-    def attention(q: Any, k: Any, v: Any, mask: Any) -> Any:
-        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            q, k, v, 0.0, False, attn_mask=mask
-        )[0].cos()
-
-    graph = traced(attention, *[(1, 2, 16, 8)] * 3, (16, 16))
+    graph = traced(under_mask, *[(1, 2, 16, 8)] * 3, (16, 16))
     module = torch.fx.GraphModule({}, graph)
     (guard,) = guard_masked_rows(graph)
     inside = [
@@ -149,7 +146,7 @@ def test_a_part_is_timed_without_its_guards() -> None:
     assert len([node for node in left.graph.nodes if node.op == "placeholder"]) == len(inputs)
     assert not any("where" in name or "aten.ge" in name for name in names)
     tensors = [torch.randn(each.meta["val"].shape) for each in inputs]
-    wanted = attention(
+    wanted = under_mask(
         *[tensors[inputs.index(node)] for node in graph.nodes if node.op == "placeholder"]
     )
     assert torch.equal(left(*tensors)[0], wanted)
