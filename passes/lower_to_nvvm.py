@@ -76,6 +76,13 @@ def output_views(function: func.FuncOp) -> list[TensorView]:
     return views
 
 
+def described_strides(view: TensorView) -> list[int]:
+    """The strides of `view`, those of a dense tensor along dimensions of one element."""
+    dense = dense_strides(view.shape)
+    steps = zip(view.shape, view.strides, dense, strict=True)
+    return [other if size == 1 else step for size, step, other in steps]
+
+
 def canonical(view: TensorView) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes of `view` in the order of its strides, and the strides if nothing is left out."""
     order = sorted(range(len(view.shape)), key=lambda dim: -view.strides[dim])
@@ -193,7 +200,7 @@ class FunctionLowering:
             fail(self.function, f"has no '{WORKSPACE}'; run plan-memory first")
         set_workspace(module, workspace)
         arguments = self.function.body.block.args
-        strides = [DenseArrayBase.from_list(i64, list(view.strides)) for view in self.outputs]
+        strides = [DenseArrayBase.from_list(i64, described_strides(v)) for v in self.outputs]
         last = self.function.body.block.last_op
         assert last is not None
         interface = InterfaceAttr(

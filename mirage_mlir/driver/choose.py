@@ -23,6 +23,7 @@ from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence import EquivalenceReport, Verdict
 from mirage_mlir.equivalence.parts import Pairs, PartVerifier
 from mirage_mlir.progress import Progress
+from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.search.report import SearchReport
 from mirage_mlir.targets.target import target_named
 
@@ -98,6 +99,8 @@ class Chooser:
     """Whether an offer may be taken that is not verified, where none is."""
     verify_budget: float = VERIFY_BUDGET
     """Seconds that random tests of one offer may take."""
+    outputs: tuple[TensorSpec, ...] | None = None
+    """How results must lie, where code for another chip is beside it in one artifact."""
     _offers: list[Offer] = field(default_factory=list[Offer])
 
     @cached_property
@@ -166,6 +169,9 @@ class Chooser:
             return None
         for phase, seconds in compiled.seconds.items():
             self.seconds.add(phase, seconds)
+        if self.outputs not in (None, compiled.outputs):
+            rejected.append("results lie otherwise than those of the code for other chips")
+            return None
         return Choice(offer, compiled, self._proof(number), tuple(rejected))
 
     def _text(self, number: int) -> str:

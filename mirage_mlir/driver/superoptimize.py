@@ -99,9 +99,9 @@ class _Compile:
     progress: Progress
     proofs: dict[str, EquivalenceReport] = field(default_factory=dict[str, EquivalenceReport])
 
-    def choose(self, chip: str) -> Choice:
+    def choose(self, chip: str, others: Sequence[Choice]) -> Choice:
         """
-        The choice for `chip` among what a search for it finds.
+        The choice for `chip` among what a search for it finds; results lie as those of `others` do.
 
         Each chip has a search of its own: what suits one may be too large for another, or need
         clusters that it lacks.
@@ -124,6 +124,7 @@ class _Compile:
             self.options.pack,
             self.options.allow_unverified,
             self.options.verify_budget,
+            others[0].compiled.outputs if others else None,
         ).choose(target)
 
 
@@ -140,7 +141,7 @@ def _choose_all(task: _Compile) -> list[Choice]:
     failed: DiagnosticException | None = None
     for chip in task.options.chips:
         try:
-            choices.append(task.choose(chip))
+            choices.append(task.choose(chip, choices))
         except DiagnosticException as error:
             if chip == _chip(task.options):
                 raise

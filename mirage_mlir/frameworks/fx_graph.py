@@ -1,6 +1,7 @@
 """From an FX graph of `torch.export`, in operators of ATen, to a program of the kernel dialect."""
 
 import re
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -115,15 +116,39 @@ class FxImporter:
         self._largest: dict[Any, float] = {}
         self._inputs: dict[Any, Tensor] = {}
 
-    def add_input(self, node: Any, kind: ElementType, name: str, *, constant: bool) -> None:
-        """Make what `node` stands for an input of the program, of type `kind`."""
+    def add_input(
+        self,
+        node: Any,
+        kind: ElementType,
+        name: str,
+        *,
+        constant: bool,
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """
+        Make what `node` stands for an input of the program, of type `kind`.
+
+        Args:
+            node: a tensor.
+            kind: its element type.
+            name: the input's.
+            constant: whether it is the same in all calls.
+            order: that of the input's dimensions, outermost first; the tensor's own unless given.
+        """
         dims = [int(size) for size in node.meta["val"].shape]
+        order = range(len(dims)) if order is None else order
         try:
-            self._inputs[node] = self.graph.new_input(dims, kind, constant=constant, name=name)
+            placed = [dims[dim] for dim in order]
+            made = self.graph.new_input(placed, kind, constant=constant, name=name)
+            self._inputs[node] = self.in_order(made, [*map(order.index, range(len(dims)))])
             # Of integers: those that `only_become_f32`.
             self._largest[node] = counts_to(ElementType.F32)
         except ValueError as error:
             raise unsupported(node, f"input '{name}': {error}") from error
+
+    def in_order(self, x: Tensor, order: Sequence[int]) -> Tensor:
+        """`x` with its dimension `order[i]` as dimension i."""
+        return x if [*order] == [*range(len(order))] else self.graph.transpose(x, *order)
 
     def run(self, node: Any) -> None:
         """Make the operators of `node`, unless its users have to say of which type it is."""

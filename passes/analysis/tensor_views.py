@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
+from xdsl.dialects import func
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
@@ -115,7 +116,9 @@ def view_of(value: SSAValue) -> TensorView:
         return TensorView(value, shape, dense_strides(shape))
     owner = value.owner
     assert isinstance(owner, Operation)
-    if isinstance(owner, kernel.GraphDefinedOp) or is_formula(value):
+    if isinstance(owner, kernel.GraphDefinedOp):
+        return TensorView(value, shape, placed_strides(value) or dense_strides(shape))
+    if is_formula(value):
         return TensorView(value, shape, dense_strides(shape))
     if owner.operands and (seen := through(owner, view_of(owner.operands[0]), shape)) is not None:
         return seen
@@ -124,6 +127,68 @@ def view_of(value: SSAValue) -> TensorView:
         "is neither a kernel nor a view that strides can express",
         note="superoptimize makes a kernel of each operator that is not one",
     )
+
+
+def placed_strides(value: SSAValue) -> tuple[int, ...] | None:
+    """
+    The strides of a kernel's result that let a result of the function be dense; None for its own.
+
+    A function's result may be a view of what a kernel stores, such as heads side by side in rows.
+    The kernel then stores each row where the function's result has it, so that nobody has to copy.
+    Rows stay rows: where a view makes columns of them, the kernel stores rows of its own.
+    """
+    for views in _ways_to_results(value):
+        if views and (strides := _strides_before(views, kernel.shape_of(value))):
+            placed = TensorView(value, kernel.shape_of(value), strides)
+            wide = [step for n, step in zip(placed.shape, strides, strict=True) if n > 1]
+            if wide[-1:] == [1] and _is_readable(value, placed):
+                return strides
+    return None
+
+
+def _ways_to_results(value: SSAValue) -> list[list[Operation]]:
+    """The views, last one first, through which results of the function are views of `value`."""
+    block = value.owner.parent if isinstance(value.owner, Operation) else None
+    last = block.last_op if block is not None else None
+    found: list[list[Operation]] = []
+    for each in last.arguments if isinstance(last, func.ReturnOp) else ():
+        views: list[Operation] = []
+        while isinstance(each.owner, kernel.TransposeOp | kernel.ReshapeOp):
+            views.append(each.owner)
+            each = each.owner.operands[0]
+        if each is value:
+            found.append(views)
+    return found
+
+
+def _strides_before(views: list[Operation], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides of what `views`, last one first, make a dense tensor of."""
+    result = views[0].results[0]
+    view = TensorView(result, kernel.shape_of(result), dense_strides(kernel.shape_of(result)))
+    for op in views:
+        source = kernel.shape_of(op.operands[0])
+        if isinstance(op, kernel.TransposeOp):
+            order = op.permutation.get_values()
+            strides = tuple(view.strides[order.index(dim)] for dim in range(len(source)))
+        elif (reshaped := reshaped_strides(view, source)) is not None:
+            strides = reshaped
+        else:
+            return None
+        view = TensorView(result, source, strides)
+    assert view.shape == shape
+    return view.strides
+
+
+def _is_readable(value: SSAValue, placed: TensorView) -> bool:
+    """Whether strides can express all views of `value` that are read, where it lies as `placed`."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, VIEWS):
+            (result,) = op.results
+            seen = through(op, placed, kernel.shape_of(result))
+            if seen is None or not _is_readable(result, seen):
+                return False
+    return True
 
 
 def stored_view(op: threadblock.StoreOp) -> TensorView:

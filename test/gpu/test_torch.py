@@ -271,6 +271,31 @@ def test_a_part_whose_results_lie_transposed_is_timed(torch: Any, ours: Any) -> 
             assert close(one, other.double(), "bfloat16")
 
 
+def test_heads_are_read_and_stored_side_by_side(torch: Any, ours: Any) -> None:
+    """Candidates that store results otherwise are timed beside those that store them in place."""
+    from mirage_mlir.frameworks.backend.entry import Backend
+
+    def heads(x: Any) -> Any:
+        return x.view(2, 256, -1, 64).transpose(1, 2)
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        made = torch.nn.functional.scaled_dot_product_attention(
+            heads(q), heads(k), heads(v), is_causal=True, enable_gqa=True
+        )
+        return made.transpose(1, 2).reshape(2, 256, 512)
+
+    half = {"device": "cuda", "dtype": torch.bfloat16}
+    q, k, v = (torch.randn(2, 256, columns, **half) for columns in (512, 128, 128))
+    backend = Backend()
+    with torch.no_grad():
+        found = torch.compile(attention, backend=backend, dynamic=False)(q, k, v)
+        wanted = attention(q.double(), k.double(), v.double())
+    (part,) = backend.explanation.parts
+    assert "measured" in part.why
+    assert backend.explanation.taken == 1
+    assert close(found, wanted, "bfloat16")
+
+
 @pytest.mark.parametrize("kind", ["padding", "dense", "adds"])
 def test_attention_under_masks(torch: Any, ours: Any, kind: str) -> None:
     """Rows that have keys are those of float64; the others are numbers, as in torch."""

@@ -19,14 +19,17 @@ from mirage_mlir.frameworks.backend.nodes import (
     Support,
     is_call,
     is_ours,
+    is_product,
     is_view,
     message_of,
     signature_of,
     stem_of,
 )
 from mirage_mlir.frameworks.backend.operators import (
+    DENSE,
     PartOperator,
     PartProgram,
+    inverse_of,
     program_of,
 )
 from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
@@ -202,7 +205,7 @@ class GraphCompiler:
     ) -> tuple[PartTimes, str]:
         """The times on this GPU, else those of the models; and a word on which they are."""
         try:
-            return times_of(without_guards(candidate.module), operator.call), ", both measured"
+            return times_of(without_guards(candidate.module), operator.of_part), ", both measured"
         except RuntimeError as error:
             return modelled, f"; not measured: {str(error).partition(chr(10))[0]}"
 
@@ -294,11 +297,11 @@ def _replaced(
     graph: Any, call: Any, candidate: PartCandidate, inputs: tuple[Any, ...]
 ) -> dict[Any, Any]:
     """Let a call make what others read of a part; the new node of each old one."""
-    orders = candidate.program.orders
-    new: dict[Any, Any] = {}
+    orders, new = candidate.program.result_orders, dict[Any, Any]()
+    placed = zip(inputs, candidate.program.input_orders, strict=True)
     # As early as can be: at the end of the graph are copies into the inputs of the model.
     with graph.inserting_before(candidate.part.nodes[0]):
-        made = graph.call_function(call, inputs)
+        made = graph.call_function(call, tuple(_as_it_lies(graph, *each) for each in placed))
         values = [
             node.meta["val"].permute(order)
             for node, order in zip(candidate.outputs, orders, strict=True)
@@ -310,16 +313,39 @@ def _replaced(
             each.meta["val"] = value
             results.append(each)
         for node, order, result in zip(candidate.outputs, orders, results, strict=True):
-            new[node] = _permuted(graph, node, result, order)
+            # With the dimensions, and so the strides, of the node whose place it takes.
+            new[node] = _permuted(graph, result, inverse_of(order))
             node.replace_all_uses_with(new[node])
     return new
 
 
-def _permuted(graph: Any, node: Any, result: Any, order: tuple[int, ...]) -> Any:
-    """A result with the dimensions, and so the strides, of the node whose place it takes."""
-    inverse = sorted(range(len(order)), key=order.__getitem__)
-    if inverse == [*order] == [*range(len(order))]:
-        return result
-    made = graph.call_function(torch.ops.aten.permute.default, (result, inverse))
-    made.meta["val"] = node.meta["val"]
+def _as_it_lies(graph: Any, node: Any, order: tuple[int, ...]) -> Any:
+    """A tensor with its dimensions in the order of memory, dense."""
+    placed = _permuted(graph, node, order)
+    if placed is node or not _is_elementwise(_viewed(node)):
+        return placed
+    # Inductor lays out anew what it computes itself, and writes it like this where it is told to.
+    made = graph.call_function(torch.ops.aten.clone.default, (placed,), DENSE)
+    made.meta["val"] = placed.meta["val"].clone(**DENSE)
     return made
+
+
+def _permuted(graph: Any, node: Any, order: tuple[int, ...]) -> Any:
+    """A tensor with its dimensions in another order."""
+    if order == tuple(range(len(order))):
+        return node
+    made = graph.call_function(torch.ops.aten.permute.default, (node, [*order]))
+    made.meta["val"] = node.meta["val"].permute(order)
+    return made
+
+
+def _viewed(node: Any) -> Any:
+    """What a tensor is a view of, or itself."""
+    while is_view(node):
+        node = node.args[0]
+    return node
+
+
+def _is_elementwise(node: Any) -> bool:
+    """Whether inductor generates code for an operator, and calls no library."""
+    return is_call(node) and not is_product(node) and not is_ours(node)

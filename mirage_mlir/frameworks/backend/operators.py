@@ -18,8 +18,8 @@ from mirage_mlir.torch import NAMESPACE
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
-
-_DENSE = {"memory_format": torch.contiguous_format}
+DENSE = {"memory_format": torch.contiguous_format}
+"""Of copies: row by row, whatever the strides of what is copied."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,15 @@ class PartProgram:
     Args:
         graph: in the kernel dialect.
         converted: for each input the type that a mask is converted to, or None.
-        orders: for each result the dimensions of the part's own in the order in which they lie in
-            memory, outermost first: that is how the program has them.
+        input_orders: for each input the dimensions of the part's own in the order in which they lie
+            in memory, outermost first: that is how the program has them, and nobody has to copy.
+        result_orders: the same for each result.
     """
 
     graph: KernelGraph
     converted: tuple[Any, ...]
-    orders: tuple[tuple[int, ...], ...]
+    input_orders: tuple[tuple[int, ...], ...]
+    result_orders: tuple[tuple[int, ...], ...]
 
     @cached_property
     def key(self) -> str:
@@ -47,7 +49,8 @@ class PartProgram:
     @cached_property
     def call_form(self) -> "CallForm":
         """How the program is called."""
-        return CallForm(f"{self.graph.name}_{self.key}", self.converted, self.orders)
+        name = f"{self.graph.name}_{self.key}"
+        return CallForm(name, self.converted, self.input_orders, self.result_orders)
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,13 @@ class CallForm:
 
     Args:
         name: of what it does, and equal for equal programs alone.
-        converted, orders: as the program has them.
+        converted, input_orders, result_orders: as the program has them.
     """
 
     name: str
     converted: tuple[Any, ...]
-    orders: tuple[tuple[int, ...], ...]
+    input_orders: tuple[tuple[int, ...], ...]
+    result_orders: tuple[tuple[int, ...], ...]
 
 
 def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
@@ -84,27 +88,43 @@ def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
     for number, (node, kind) in enumerate(zip(inputs, types, strict=True)):
         if kind is None and not importer.is_mask(node):
             raise unsupported(node, "integers are no inputs of kernels")
-        constant = number in constants
-        importer.add_input(node, kind or masks_as, f"x{number}", constant=constant)
+        importer.add_input(
+            node,
+            kind or masks_as,
+            f"x{number}",
+            constant=number in constants,
+            order=order_of(node.meta["val"]),
+        )
         converted.append(None if kind else getattr(torch, masks_as.array_name))
     for node in module.graph.nodes:
         importer.run(node)
-    orders = tuple(order_of(node.meta["val"]) for node in results_of(module))
-    for node, order in zip(results_of(module), orders, strict=True):
+    results = results_of(module)
+    input_orders, result_orders = (
+        tuple(order_of(node.meta["val"]) for node in nodes) for nodes in (inputs, results)
+    )
+    for node, order in zip(results, result_orders, strict=True):
         kind = importer.own_type(node)
         assert kind is not None
-        made = importer.tensor(node, kind)
-        dense = order == tuple(range(len(order)))
-        importer.graph.mark_output(made if dense else importer.graph.transpose(made, *order))
+        importer.graph.mark_output(importer.in_order(importer.tensor(node, kind), order))
     importer.graph.name = name_of_part(importer.graph)
-    return PartProgram(importer.graph, tuple(converted), orders)
+    return PartProgram(importer.graph, tuple(converted), input_orders, result_orders)
 
 
 def order_of(tensor: Any) -> tuple[int, ...]:
-    """The dimensions of a tensor, the outermost in memory first; of size 1 they stay in place."""
+    """
+    The dimensions of a tensor, the outermost in memory first; of size 1 they stay in place.
+
+    All stay where elements are left out or repeated: such a tensor is copied in any order.
+    """
     wide = [dim for dim, size in enumerate(tensor.shape) if size > 1]
     ordered = iter(sorted(wide, key=lambda dim: -tensor.stride(dim)))
-    return tuple(next(ordered) if dim in wide else dim for dim in range(tensor.dim()))
+    order = tuple(next(ordered) if dim in wide else dim for dim in range(tensor.dim()))
+    return order if tensor.permute(order).is_contiguous() else tuple(range(tensor.dim()))
+
+
+def inverse_of(order: Sequence[int]) -> tuple[int, ...]:
+    """The order in which dimensions in `order` are as they were."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def results_of(module: Any) -> tuple[Any, ...]:
@@ -156,8 +176,15 @@ class PartOperator:
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        made = zip(self.module(*tensors), self.form.orders, strict=True)
-        return self._one_or_all([each.permute(order).clone(**_DENSE) for each, order in made])
+        given = zip(tensors, self.form.input_orders, strict=True)
+        results = self.module(*[each.permute(inverse_of(order)) for each, order in given])
+        made = zip(results, self.form.result_orders, strict=True)
+        return self._one_or_all([each.permute(order).clone(**DENSE) for each, order in made])
+
+    def of_part(self, *tensors: Any) -> Any:
+        """What `call` gives for inputs that the part has, which are not in the order of memory."""
+        given = zip(tensors, self.form.input_orders, strict=True)
+        return self.call(*[each.permute(order) for each, order in given])
 
     def _by_kernels(self, tensors: Sequence[Any]) -> Any:
         given = [

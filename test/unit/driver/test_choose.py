@@ -121,6 +121,57 @@ def test_what_is_wrong_or_cannot_be_compiled_is_passed_over() -> None:
     assert second.startswith("verification: not equal")
 
 
+TRANSPOSED = """
+func.func @f(%x: tensor<8x32xf32>) -> tensor<32x8xf32> {
+  %s = kernel.scale %x {factor = 2.0 : f32} : (tensor<8x32xf32>) -> tensor<8x32xf32>
+  %y = kernel.transpose %s {permutation = array<i64: 1, 0>} : (tensor<8x32xf32>) -> tensor<32x8xf32>
+  func.return %y : tensor<32x8xf32>
+}
+"""
+
+
+def transposed(*, first: bool) -> str:
+    """A graph of `TRANSPOSED`, whose kernel sees columns as rows, or stores rows as they are."""
+    shape = "32x8" if first else "8x32"
+    view = "{permutation = array<i64: 1, 0>} : (tensor<8x32xf32>) -> tensor<32x8xf32>"
+    source, result = ("%z", "%s") if first else ("%x", "%z")
+    before = f"%z = kernel.transpose %x {view}" if first else ""
+    after = "" if first else f"%z = kernel.transpose %s {view}"
+    return f"""
+func.func @f(%x: tensor<8x32xf32>) -> tensor<32x8xf32> {{
+  {before}
+  %s = kernel.graph_defined ins({source}) grid [1] {{
+  ^bb0(%a: tensor<{shape}xf32>):
+    %t = threadblock.load %a grid_map [_] : (tensor<{shape}xf32>) -> !threadblock.tile<{shape}xf32>
+    %d = threadblock.scale %t {{factor = 2.0 : f32}}
+        : (!threadblock.tile<{shape}xf32>) -> !threadblock.tile<{shape}xf32>
+    threadblock.store %d grid_map [_] : !threadblock.tile<{shape}xf32>
+  }} : (tensor<{shape}xf32>) -> tensor<{shape}xf32>
+  {after}
+  func.return {result} : tensor<32x8xf32>
+}}
+"""
+
+
+def test_results_lie_as_those_of_another_chip() -> None:
+    """One artifact has code for both, and says once how results lie."""
+    before, after = (transposed(first=first) for first in (True, False))
+    first = _chosen([after], "sm_90a", None)
+    assert taken(_chosen([before, after], "sm_80", None)) == "offer 0"
+    second = _chosen([before, after], "sm_80", first)
+    assert taken(second) == "offer 1"
+    assert second.rejected == ("results lie otherwise than those of the code for other chips",)
+    with pytest.raises(DiagnosticException, match="cannot be compiled for sm_80"):
+        _chosen([before], "sm_80", first)
+
+
+def _chosen(texts: Sequence[str], chip: str, beside: Choice | None) -> Choice:
+    chooser = chooser_of(Source(texts))
+    chooser.reference = function_of(TRANSPOSED)
+    chooser.outputs = None if beside is None else beside.compiled.outputs
+    return chooser.choose(chip)
+
+
 def test_verified_once_for_all_chips() -> None:
     source = Source(RIGHT)
     chooser = chooser_of(source)
