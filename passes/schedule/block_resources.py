@@ -11,6 +11,7 @@ from mirage_mlir.decisions.registers import (
     SUMS_OF_WARPS,
     producer_warps,
     registers_side_by_side,
+    share_by_registers,
 )
 from mirage_mlir.decisions.schedule import Array
 from mirage_mlir.dialects import kernel, threadblock
@@ -114,9 +115,11 @@ def producers_of(graph: kernel.GraphDefinedOp) -> int:
 
 def producer_share(graph: kernel.GraphDefinedOp, target: Target) -> Array:
     """Blocks of a launch with producers that each multiprocessor gets."""
-    share = blocks_side_by_side(graph, target)
+    share, producers = blocks_side_by_side(graph, target), producers_of(graph)
     # Where producers give registers away one block takes all of them.
-    return np.ones_like(share) if producers_of(graph) > PRODUCER_WARPS else share
+    if producers > PRODUCER_WARPS:
+        return np.ones_like(share)
+    return share_by_registers(graph.schedule.threads, producers, sums_of(graph), share)
 
 
 def launched_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:

@@ -27,6 +27,7 @@ from mirage_mlir.decisions.exchange import (
 from mirage_mlir.decisions.registers import (
     PRODUCER_WARPS,
     producer_warps,
+    share_by_registers,
 )
 from mirage_mlir.decisions.schedule import (
     may_double_buffer,
@@ -125,6 +126,8 @@ class BlockBuffers(BlockThreads):
     def _share(self) -> Array:
         mesh = self.tiling.mesh
         share = side_by_side(mesh.blocks, mesh.shares, self.tiling.target)
+        fitting = share_by_registers(self.threads, self.producers, self._sums(), share)
+        share = np.where(self.pipelined, fitting, share)
         # Where producers give registers away one block takes all of them.
         return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
 

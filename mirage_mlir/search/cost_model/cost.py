@@ -22,8 +22,10 @@ from mirage_mlir.search.cost_model.fitted import (
     BESIDE,
     BLOCK_INTERVAL,
     BLOCK_START,
+    ENOUGH_AHEAD,
     FOUR_APART,
     FULL_REGISTERS,
+    HELD_BUFFERS,
     HIDING_BLOCKS,
     LAST_ITERATION,
     LOOP_STEP,
@@ -119,7 +121,8 @@ class CostModel(SumsAcrossBlocks):
         waiting = waves * (waiting / hidden + chained) * left
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
-        apart = self._apart(at_once, most, waves)
+        hides = self._copies_ahead(at_once) & (compute >= memory)
+        apart = np.where(hides, 0.0, self._apart(at_once, most, waves))
         # Producers start all copies at once, and the first matmul waits for a whole tile.
         filled = waves * self.resources.staged / (target.tma_bandwidth_per_sm or np.inf)
         filled_compute = compute + np.where(pipelined, filled, 0.0)
@@ -258,3 +261,9 @@ class CostModel(SumsAcrossBlocks):
         two = np.where(iterations > 2, TWO_APART, PIPELINE_APART)
         few = np.where(stages <= 3, THREE_APART, np.where(stages <= 4, FOUR_APART, 0.0))
         return np.where(stages <= 2, two, few)
+
+    def _copies_ahead(self, at_once: Array) -> Mask:
+        """Where enough copies are ahead of the matmuls of a block that is alone on its place."""
+        alone = self.resources.grouped & (at_once == 1) & (self.tiling.mesh.iterations > 1)
+        ahead = self.resources.stages - HELD_BUFFERS
+        return alone & (ahead > 1) & (ahead * self.resources.staged >= ENOUGH_AHEAD)

@@ -158,6 +158,12 @@ with four; nothing with more. Matmuls of tiles of 128 by 128 and more took 50 us
 where 26 were enough with seven of 32 KB. The last two and `OPERAND_READ` are fitted to 170 matmuls
 of 64 to 4,096 rows on an H200."""
 
+HELD_BUFFERS, ENOUGH_AHEAD = 2, 80 * 1024
+"""Buffers that matmuls read of each tile, this iteration's and the one before, and bytes in two
+others and more with which copies do not wait for them. On an H200 matmuls of 4,096 rows took 216.9
+us with two of 48 KB, and 221.6 with three of 42; 2,048 rows 176.8 us with two of 46 KB, and 207.6
+with one of 64."""
+
 LAST_ITERATION, PIPELINE_WAITS = 0.15, 0.1
 """What the last iteration's work and the waits of reductions take where a warp of its own starts
 the copies, as a part of what they take elsewhere: warps do not wait for each other then, and the
