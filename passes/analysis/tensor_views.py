@@ -8,8 +8,12 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
+from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.passes.analysis.index_formulas import VIEWS as VIEWS
 from mirage_mlir.passes.analysis.index_formulas import is_formula
+
+LEAST_RUN = 32
+"""Bytes of a row that is stored apart from the next one: a sector, of which memory writes all."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,16 @@ class TensorView:
                 self.shape, self.strides, dense_strides(self.shape), strict=True
             )
         )
+
+    @property
+    def run(self) -> int:
+        """Neighbours along the last dimensions that follow one another in memory."""
+        run = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size > 1 and stride != run:
+                break
+            run *= size
+        return run
 
 
 def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -135,13 +149,14 @@ def placed_strides(value: SSAValue) -> tuple[int, ...] | None:
 
     A function's result may be a view of what a kernel stores, such as heads side by side in rows.
     The kernel then stores each row where the function's result has it, so that nobody has to copy.
-    Rows stay rows: where a view makes columns of them, the kernel stores rows of its own.
+    Rows stay rows: where a view makes columns of them, or very short ones, the kernel stores rows
+    of its own.
     """
     for views in _ways_to_results(value):
         if views and (strides := _strides_before(views, kernel.shape_of(value))):
             placed = TensorView(value, kernel.shape_of(value), strides)
-            wide = [step for n, step in zip(placed.shape, strides, strict=True) if n > 1]
-            if wide[-1:] == [1] and _is_readable(value, placed):
+            run = placed.run * byte_width(kernel.tensor_type(value).element_type)
+            if run >= LEAST_RUN and _is_readable(value, placed):
                 return strides
     return None
 

@@ -29,14 +29,15 @@ def reshaped(*sizes: int) -> View:
 DENSE: dict[str, tuple[tuple[int, ...], tuple[View, ...]]] = {
     "heads side by side": ((3, 5, 16), (transposed(1, 0, 2),)),
     "heads side by side, as one row": ((3, 5, 16), (transposed(1, 0, 2), reshaped(5, 48))),
-    "heads of several sequences": ((2, 2, 10, 8), (transposed(0, 2, 1, 3), reshaped(2, 10, 16))),
-    "odd rows": ((3, 5, 7), (reshaped(1, 3, 5, 7), transposed(0, 2, 1, 3))),
+    "heads of several sequences": ((2, 2, 10, 16), (transposed(0, 2, 1, 3), reshaped(2, 10, 32))),
+    "odd rows": ((3, 5, 17), (reshaped(1, 3, 5, 17), transposed(0, 2, 1, 3))),
     "a row of one head": ((1, 6, 24), (transposed(1, 0, 2),)),
 }
 """Shapes that are stored, and what is done to them."""
 
 KEPT: dict[str, tuple[tuple[int, ...], tuple[View, ...]]] = {
     "rows that become columns": ((6, 20), (transposed(1, 0),)),
+    "rows of less than a sector": ((3, 5, 8), (transposed(1, 0, 2),)),
     "columns in front": ((3, 5, 16), (transposed(2, 0, 1),)),
     "heads and sequences in one": ((4, 10, 8), (reshaped(2, 2, 10, 8), transposed(0, 2, 1, 3))),
 }
