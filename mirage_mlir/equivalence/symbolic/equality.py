@@ -12,6 +12,7 @@ from mirage_mlir.equivalence.symbolic.domains import step
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import all_floors, all_variables, number
 from mirage_mlir.equivalence.symbolic.lowest import Forms
+from mirage_mlir.equivalence.symbolic.ranges import cancels_in_ranges
 from mirage_mlir.equivalence.symbolic.terms import (
     Form,
     free_of,
@@ -39,7 +40,11 @@ class Equality:
             indices = [i for m, _ in a for i in indices_of(m.factors, m.guards)]
             change = step(indices, guards, free, self.forms.variable)
             if change is None:
-                return not self.forms.multiplied_out(a) or self._vanishes_in_cases(a, guards, cases)
+                return (
+                    cancels_in_ranges(a)
+                    or cancels_in_ranges(self.forms.multiplied_out(a))
+                    or self._vanishes_in_cases(a, guards, cases)
+                )
             moved = guards_.moved(guards, change.values)
             if moved is None or (moved := guards_.both(moved, change.conditions)) is None:
                 return True

@@ -146,6 +146,20 @@ CASES = {
             (SELECT, SWAPPED),
         ],
     ),
+    "global": Mask(
+        lambda h, i, j, s: s if abs(i - j) < 5 or j < 4 or i < 4 else -np.inf,
+        [
+            ("value = 5.0", "value = 6.0"),
+            ("value = 4.0", "value = 3.0"),
+            ("value = 4.0", "value = 5.0"),
+            ("kernel.compare %i, %first {predicate", "kernel.compare %i, %window {predicate"),
+            ("kernel.compare %j, %first {predicate", "kernel.compare %j, %window {predicate"),
+            ("kernel.max %near, %keys", "kernel.mul %near, %keys"),
+            ("kernel.max %seen, %queries", "kernel.mul %seen, %queries"),
+            ("kernel.abs", "kernel.relu"),
+            (SELECT, SWAPPED),
+        ],
+    ),
     "dilated": Mask(
         lambda h, i, j, s: s if (i - j) % 4 == 0 else -np.inf,
         [
@@ -207,7 +221,9 @@ def test_meaning(name: str) -> None:
 
 
 # The others are searched for in the same way; their meaning and their mutants are tests above.
-@pytest.mark.parametrize("name", sampled(["causal", "padded", "dilated", "neighbourhood"], 2))
+@pytest.mark.parametrize(
+    "name", sampled(["causal", "padded", "dilated", "neighbourhood", "global"], 2)
+)
 @pytest.mark.usefixtures("first_look")
 def test_best_is_verified_and_right(name: str) -> None:
     reference = program(name)
