@@ -24,6 +24,7 @@ from mirage_mlir.frameworks.backend.nodes import (
     message_of,
     signature_of,
     stem_of,
+    viewed,
 )
 from mirage_mlir.frameworks.backend.operators import (
     DENSE,
@@ -32,7 +33,7 @@ from mirage_mlir.frameworks.backend.operators import (
     inverse_of,
     program_of,
 )
-from mirage_mlir.frameworks.backend.parts import GraphPart, parts_of, split_readers
+from mirage_mlir.frameworks.backend.parts import GraphPart, leave_views, parts_of, split_readers
 from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel
 from mirage_mlir.frameworks.backend.timing import PartTimes, times_of
@@ -119,6 +120,7 @@ class GraphCompiler:
         split_readers(module.graph, support)
         refuse_masks(guards, support)
         parts = parts_of(module.graph, support)
+        leave_views(module.graph, parts)
         tried = [self._candidate(module, part, constants) for part in parts]
         candidates = [each for each in tried if each is not None]
         self._search_all(candidates)
@@ -322,7 +324,7 @@ def _replaced(
 def _as_it_lies(graph: Any, node: Any, order: tuple[int, ...]) -> Any:
     """A tensor with its dimensions in the order of memory, dense."""
     placed = _permuted(graph, node, order)
-    if placed is node or not _is_elementwise(_viewed(node)):
+    if placed is node or not _is_elementwise(viewed(node)):
         return placed
     # Inductor lays out anew what it computes itself, and writes it like this where it is told to.
     made = graph.call_function(torch.ops.aten.clone.default, (placed,), DENSE)
@@ -337,13 +339,6 @@ def _permuted(graph: Any, node: Any, order: tuple[int, ...]) -> Any:
     made = graph.call_function(torch.ops.aten.permute.default, (node, [*order]))
     made.meta["val"] = node.meta["val"].permute(order)
     return made
-
-
-def _viewed(node: Any) -> Any:
-    """What a tensor is a view of, or itself."""
-    while is_view(node):
-        node = node.args[0]
-    return node
 
 
 def _is_elementwise(node: Any) -> bool:

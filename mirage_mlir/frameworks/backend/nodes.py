@@ -61,6 +61,13 @@ def is_view(node: Any) -> bool:
     return is_call(node) and stem_of(node) in VIEWS
 
 
+def viewed(node: Any) -> Any:
+    """What a node is a view of, or itself."""
+    while is_view(node):
+        node = node.args[0]
+    return node
+
+
 def is_product(node: Any) -> bool:
     """Whether a node is a product of matrices, or attention."""
     return is_call(node) and (stem_of(node) in _HEAVY or is_attention(node))

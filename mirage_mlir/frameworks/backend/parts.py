@@ -12,6 +12,7 @@ which are stored in any case, too.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from mirage_mlir.frameworks.backend.nodes import (
@@ -22,6 +23,7 @@ from mirage_mlir.frameworks.backend.nodes import (
     is_product,
     is_reduction,
     is_view,
+    viewed,
 )
 from mirage_mlir.frameworks.fx_graph import name_of
 
@@ -84,6 +86,40 @@ def split_readers(graph: Any, support: Support) -> None:
             for user in list[Any](node.users)[1:]:
                 with graph.inserting_before(user):
                     user.replace_input_with(node, graph.node_copy(node))
+
+
+def leave_views(graph: Any, parts: Iterable[GraphPart]) -> None:
+    """
+    Let what is outside of `parts` view their results itself.
+
+    A view that a part reads, too, would be a result beside what it is a view of: another tensor,
+    which a later change in place does not reach.
+    """
+    for part in parts:
+        inside = set(part.nodes)
+        leaving: dict[Any, list[Any]] = {}
+        for node in part.results:
+            leaving.setdefault(viewed(node), []).append(node)
+        for base, nodes in leaving.items():
+            size = base.meta["val"].numel() if _may_be_stored(base) else inf
+            larger = any(node.meta["val"].numel() >= size for node in nodes)
+            if base not in inside or len(nodes) > 1 or larger:
+                for node in filter(is_view, nodes):
+                    _view_outside(graph, node, inside)
+
+
+def _view_outside(graph: Any, node: Any, inside: set[Any]) -> None:
+    """Copy a view, and those that it is of, for what reads it outside."""
+    chain = [node]
+    while is_view(chain[-1]) and chain[-1].args[0] in inside:
+        chain.append(chain[-1].args[0])
+    users = [each for each in node.users if each not in inside]
+    copies: dict[Any, Any] = {each: each for view in chain for each in view.all_input_nodes}
+    with graph.inserting_before(node.next):
+        for each in filter(is_view, reversed(chain)):
+            copies[each] = graph.node_copy(each, copies.__getitem__)
+    for user in users:
+        user.replace_input_with(node, copies[node])
 
 
 def _free(graph: Any, support: Support) -> set[Any]:
