@@ -100,6 +100,11 @@ def name_of(node: Any) -> str:
     )
 
 
+def inverse_of(order: Sequence[int]) -> tuple[int, ...]:
+    """The order in which dimensions in `order` are as they were."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
 class FxImporter:
     """
     The program that grows while the nodes of an FX graph are read.
@@ -140,7 +145,7 @@ class FxImporter:
         try:
             placed = [dims[dim] for dim in order]
             made = self.graph.new_input(placed, kind, constant=constant, name=name)
-            self._inputs[node] = self.in_order(made, [*map(order.index, range(len(dims)))])
+            self._inputs[node] = self.in_order(made, inverse_of(order))
             # Of integers: those that `only_become_f32`.
             self._largest[node] = counts_to(ElementType.F32)
         except ValueError as error:

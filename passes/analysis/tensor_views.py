@@ -37,12 +37,7 @@ class TensorView:
     @property
     def contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        return self.offset == 0 and all(
-            size == 1 or stride == dense
-            for size, stride, dense in zip(
-                self.shape, self.strides, dense_strides(self.shape), strict=True
-            )
-        )
+        return self.offset == 0 and self.run == prod(self.shape)
 
     @property
     def run(self) -> int:

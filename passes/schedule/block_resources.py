@@ -2,12 +2,10 @@
 
 from math import prod
 
-import numpy as np
 from xdsl.ir import Operation
 
 from mirage_mlir.decisions.copies import are_fetched, fetched_words
 from mirage_mlir.decisions.registers import (
-    PRODUCER_WARPS,
     SUMS_OF_WARPS,
     producer_warps,
     registers_side_by_side,
@@ -115,11 +113,8 @@ def producers_of(graph: kernel.GraphDefinedOp) -> int:
 
 def producer_share(graph: kernel.GraphDefinedOp, target: Target) -> Array:
     """Blocks of a launch with producers that each multiprocessor gets."""
-    share, producers = blocks_side_by_side(graph, target), producers_of(graph)
-    # Where producers give registers away one block takes all of them.
-    if producers > PRODUCER_WARPS:
-        return np.ones_like(share)
-    return share_by_registers(graph.schedule.threads, producers, sums_of(graph), share)
+    share, threads = blocks_side_by_side(graph, target), graph.schedule.threads
+    return share_by_registers(threads, producers_of(graph), sums_of(graph), share)
 
 
 def launched_threads(graph: kernel.GraphDefinedOp, target: Target) -> int:

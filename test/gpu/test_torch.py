@@ -9,14 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from rounded_values import close
 
 import mirage_mlir as mi
 from mirage_mlir.runtime.present_gpu import present_target
-
-ACCURATE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5}
-"""Relative in the 2-norm: of gradients, which have a few roundings."""
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +22,6 @@ def ours(torch: Any) -> Any:
     from mirage_mlir import torch as module
 
     return module
-
-
-def close(found: Any, wanted: Any, dtype: str) -> bool:
-    found, wanted = (each.detach().double().cpu().numpy() for each in (found, wanted))
-    return bool(np.linalg.norm(found - wanted) <= ACCURATE[dtype] * np.linalg.norm(wanted))
 
 
 def norm_of(torch: Any, ours: Any, columns: int, dtype: str) -> Any:

@@ -3,16 +3,8 @@
 import copy
 from typing import Any
 
-import numpy as np
 import pytest
-
-TOLERANCE = 1.6e-2
-"""Relative in the 2-norm, of bfloat16: some roundings."""
-
-
-def close(found: Any, wanted: Any, most: float = TOLERANCE) -> bool:
-    found, wanted = (each.detach().double().cpu().numpy() for each in (found, wanted))
-    return bool(np.linalg.norm(found - wanted) <= most * np.linalg.norm(wanted))
+from rounded_values import close
 
 
 def test_parts_of_a_model_that_are_timed(torch: Any) -> None:
@@ -27,7 +19,7 @@ def test_parts_of_a_model_that_are_timed(torch: Any) -> None:
     x = torch.randn(8, 4096, **half)
     with torch.no_grad():
         found = torch.compile(model, backend=backend, dynamic=False)(x)
-        assert close(found, copy.deepcopy(model).double()(x.double()))
+        assert close(found, copy.deepcopy(model).double()(x.double()), "bfloat16")
     (part,) = backend.explanation.parts
     assert "both measured" in part.why
     assert part.seconds is not None
@@ -55,7 +47,7 @@ def test_a_part_whose_results_lie_transposed_is_timed(torch: Any) -> None:
         options = {"effort": "quick", "profile": True}
         found = torch.compile(heads, backend=mirage, options=options, dynamic=False)(x)
         for one, other in zip(found, heads(x), strict=True):
-            assert close(one, other.double())
+            assert close(one, other.double(), "bfloat16")
 
 
 def test_heads_are_read_and_stored_side_by_side(torch: Any) -> None:
@@ -80,7 +72,7 @@ def test_heads_are_read_and_stored_side_by_side(torch: Any) -> None:
     (part,) = backend.explanation.parts
     assert "measured" in part.why
     assert backend.explanation.taken == 1
-    assert close(found, wanted)
+    assert close(found, wanted, "bfloat16")
 
 
 @pytest.mark.parametrize("kind", ["padding", "dense", "adds"])
@@ -111,7 +103,7 @@ def test_attention_under_masks(torch: Any, kind: str) -> None:
         wanted = attention(q.double(), k.double(), v.double(), wide)
     assert backend.explanation.taken == 1
     assert found.isfinite().all()
-    assert close(found * seen, wanted * seen)
+    assert close(found * seen, wanted * seen, "bfloat16")
 
 
 def test_small_kernels_beside_parts_share_launches(torch: Any) -> None:
@@ -142,9 +134,9 @@ def test_small_kernels_beside_parts_share_launches(torch: Any) -> None:
         compiled = torch.compile(step, backend=mirage, options={"effort": "quick"}, dynamic=False)
         for expected, found in ((state(), state()), (state(), state())):
             wanted = step(x, *expected)
-            assert close(compiled(x, *found), wanted.double())
+            assert close(compiled(x, *found), wanted.double(), "bfloat16")
             for one, other in zip(found, expected, strict=True):
-                assert close(one, other.double())
+                assert close(one, other.double(), "bfloat16")
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             compiled(x, *found)
             torch.cuda.synchronize()
@@ -166,4 +158,4 @@ def test_sums_of_rows_and_columns_beside_small_kernels(torch: Any) -> None:
         compiled = torch.compile(sums, dynamic=False, options={"fx_graph_cache": False})
         found = compiled(*tensors)
     for one, other in zip(found, sums(*(each.double() for each in tensors)), strict=True):
-        assert close(one, other, 1e-5)
+        assert close(one, other, "float32")

@@ -40,11 +40,11 @@ class Equality:
             indices = [i for m, _ in a for i in indices_of(m.factors, m.guards)]
             change = step(indices, guards, free, self.forms.variable)
             if change is None:
-                return (
-                    cancels_in_ranges(a)
-                    or cancels_in_ranges(self.forms.multiplied_out(a))
-                    or self._vanishes_in_cases(a, guards, cases)
-                )
+                if cancels_in_ranges(a):
+                    return True
+                whole = self.forms.multiplied_out(a)
+                cancels = whole is not a and cancels_in_ranges(whole)
+                return cancels or self._vanishes_in_cases(a, guards, cases)
             moved = guards_.moved(guards, change.values)
             if moved is None or (moved := guards_.both(moved, change.conditions)) is None:
                 return True

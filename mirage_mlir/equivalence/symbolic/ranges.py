@@ -10,7 +10,8 @@ there: then each u counts 0 times, whatever the free variables are.
 from fractions import Fraction
 from typing import NamedTuple
 
-from mirage_mlir.equivalence.symbolic.guards import Guard
+from mirage_mlir.equivalence.symbolic import guards as guards_
+from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
@@ -56,12 +57,13 @@ def _ranged(monomial: Monomial) -> tuple[object, _Range]:
         read = [i for i in indices_of(monomial.factors) if variable in variables(i)]
         if not read or not all(_multiple(i, variable) == 1 for i in read):
             continue
-        own = [each for each in monomial.guards if variable in variables(each.value)]
+        own = guards_.reading(monomial.guards, [variable])
         within = _within(variable, own)
         if within is not None:
             first = number(min(index.constant for index in read))
             places = _Range(*(plus(place, first) for place in within))
-            return _key(monomial, variable, first), places
+            rest = monomial._replace(guards=guards_.without(monomial.guards, own))
+            return _key(rest, variable, first), places
     return monomial, _Range(number(0), number(1))
 
 
@@ -71,7 +73,7 @@ def _multiple(index: Index, variable: Variable) -> int:
     return dict(index.linear).get(variable, 0) if once else 0
 
 
-def _within(variable: Variable, conditions: list[Guard]) -> _Range | None:
+def _within(variable: Variable, conditions: Guards) -> _Range | None:
     """The values of a variable at which conditions hold; None where they are no one range."""
     start, end = number(0), number(variable.size)
     for value, low, high in conditions:
@@ -104,6 +106,5 @@ def _key(monomial: Monomial, variable: Variable, first: Index) -> object:
     values = {v: of(Variable(_OTHERS - n, v.size)) for n, v in enumerate(others)}
     values[variable] = plus(of(_ELEMENT), first, -1)
     factors = sorted(f._replace(indices=replaced(f.indices, values)) for f in monomial.factors)
-    guards = [each for each in monomial.guards if variable not in variables(each.value)]
-    kept = [(*replaced([each.value], values), each.low, each.high) for each in guards]
+    kept = [(*replaced([each.value], values), each.low, each.high) for each in monomial.guards]
     return tuple(factors), tuple(sorted(kept))

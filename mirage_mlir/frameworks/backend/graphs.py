@@ -30,13 +30,13 @@ from mirage_mlir.frameworks.backend.operators import (
     DENSE,
     PartOperator,
     PartProgram,
-    inverse_of,
     program_of,
 )
 from mirage_mlir.frameworks.backend.parts import GraphPart, leave_views, parts_of, split_readers
 from mirage_mlir.frameworks.backend.report import ModelExplanation, PartReport, say
 from mirage_mlir.frameworks.backend.searches import FoundKernel
 from mirage_mlir.frameworks.backend.timing import PartTimes, times_of
+from mirage_mlir.frameworks.fx_graph import inverse_of
 from mirage_mlir.runtime.artifact import MODELLED
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.target import Target

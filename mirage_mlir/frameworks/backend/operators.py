@@ -10,7 +10,7 @@ from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph
 from mirage_mlir.frameworks.backend.part_names import name_of_part
-from mirage_mlir.frameworks.fx_graph import FxImporter, unsupported
+from mirage_mlir.frameworks.fx_graph import FxImporter, inverse_of, unsupported
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.torch import NAMESPACE
@@ -85,6 +85,10 @@ def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
     types = [importer.own_type(node) for node in inputs]
     masks_as = next((kind for kind in types if kind is not None), ElementType.F32)
     converted: list[Any] = []
+    results = results_of(module)
+    input_orders, result_orders = (
+        tuple(order_of(node.meta["val"]) for node in nodes) for nodes in (inputs, results)
+    )
     for number, (node, kind) in enumerate(zip(inputs, types, strict=True)):
         if kind is None and not importer.is_mask(node):
             raise unsupported(node, "integers are no inputs of kernels")
@@ -93,15 +97,11 @@ def program_of(module: Any, constants: frozenset[int]) -> PartProgram:
             kind or masks_as,
             f"x{number}",
             constant=number in constants,
-            order=order_of(node.meta["val"]),
+            order=input_orders[number],
         )
         converted.append(None if kind else getattr(torch, masks_as.array_name))
     for node in module.graph.nodes:
         importer.run(node)
-    results = results_of(module)
-    input_orders, result_orders = (
-        tuple(order_of(node.meta["val"]) for node in nodes) for nodes in (inputs, results)
-    )
     for node, order in zip(results, result_orders, strict=True):
         kind = importer.own_type(node)
         assert kind is not None
@@ -120,11 +120,6 @@ def order_of(tensor: Any) -> tuple[int, ...]:
     ordered = iter(sorted(wide, key=lambda dim: -tensor.stride(dim)))
     order = tuple(next(ordered) if dim in wide else dim for dim in range(tensor.dim()))
     return order if tensor.permute(order).is_contiguous() else tuple(range(tensor.dim()))
-
-
-def inverse_of(order: Sequence[int]) -> tuple[int, ...]:
-    """The order in which dimensions in `order` are as they were."""
-    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def results_of(module: Any) -> tuple[Any, ...]:

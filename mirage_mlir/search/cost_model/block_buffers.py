@@ -25,7 +25,6 @@ from mirage_mlir.decisions.exchange import (
     part_bytes,
 )
 from mirage_mlir.decisions.registers import (
-    PRODUCER_WARPS,
     producer_warps,
     share_by_registers,
 )
@@ -127,9 +126,7 @@ class BlockBuffers(BlockThreads):
         mesh = self.tiling.mesh
         share = side_by_side(mesh.blocks, mesh.shares, self.tiling.target)
         fitting = share_by_registers(self.threads, self.producers, self._sums(), share)
-        share = np.where(self.pipelined, fitting, share)
-        # Where producers give registers away one block takes all of them.
-        return np.where(self.producers > PRODUCER_WARPS, 1.0, share)
+        return np.where(self.pipelined, fitting, share)
 
     def _of_boxes(self, number: Callable[[Boxed], Array]) -> Array:
         loads = self._loads() if self.pipelined.any() else []

@@ -263,7 +263,7 @@ class CostModel(SumsAcrossBlocks):
         return np.where(stages <= 2, two, few)
 
     def _copies_ahead(self, at_once: Array) -> Mask:
-        """Where enough copies are ahead of the matmuls of a block that is alone on its place."""
+        """Where enough copies are ahead of the matmuls of a multiprocessor's only block."""
         alone = self.resources.grouped & (at_once == 1) & (self.tiling.mesh.iterations > 1)
         ahead = self.resources.stages - HELD_BUFFERS
         return alone & (ahead > 1) & (ahead * self.resources.staged >= ENOUGH_AHEAD)
