@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from calibration.sample import Spread, all_samples
@@ -12,6 +12,15 @@ from mirage_mlir.search.cost_model.instantiate import Array, Mesh
 
 if TYPE_CHECKING:
     from calibration.calibrate import Row
+
+
+class Tiled(Protocol):
+    """What has tile sizes."""
+
+    @property
+    def tiles(self) -> Mapping[str, int]:
+        """Of each axis."""
+        ...
 
 
 class _Again(Spread):
@@ -29,7 +38,7 @@ class _Again(Spread):
         return sorted(set(kept))
 
 
-def keeping(rows: Sequence["Row"]) -> type[Spread]:
+def keeping(rows: Sequence[Tiled]) -> type[Spread]:
     """A search that keeps the tilings of `rows`."""
 
     class Search(_Again):

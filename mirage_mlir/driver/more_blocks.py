@@ -28,8 +28,8 @@ from mirage_mlir.layouts.layout import WARP_THREADS, round_up
 from mirage_mlir.runtime.artifact import Launch
 from mirage_mlir.targets.target import Target, target_named
 
-MATMULS, GROUP_MATMULS = ("nvvm.mma", "nvvm.wgmma"), "nvvm.wgmma"
-"""How the names of operations on tensor cores begin, and of those of warpgroups."""
+MATMULS = ("nvvm.mma", "nvvm.wgmma")
+"""How the names of operations on tensor cores begin."""
 
 MOST_WAVES = 4
 """Waves of blocks of which one is worth asking for: a fourth of the time. A guess."""
@@ -58,7 +58,8 @@ def assembled_for_more_blocks(
     assemble: Callable[[str], Cubin],
 ) -> tuple[str, Cubin]:
     """
-    PTX and its machine code: where more blocks of some kernels fit, if nothing spills for that.
+    PTX and its machine code: where more blocks of some kernels fit, if nothing spills for that, and
+    no matmul waits for another.
 
     `ptx` is that of `kernels`; `assemble` makes machine code, and says what is wrong with PTX.
     """
@@ -71,10 +72,10 @@ def assembled_for_more_blocks(
                 op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
         text = to_ptx(other, chip)
         made = assemble(text)
-        spilled = {each.name for each in made.kernels if each.spill_bytes} & wanted.keys()
-        if not spilled:
+        slowed = made.slowed & wanted.keys()
+        if not slowed:
             return text, made
-        wanted = {name: blocks for name, blocks in wanted.items() if name not in spilled}
+        wanted = {name: blocks for name, blocks in wanted.items() if name not in slowed}
     return ptx, cubin
 
 
@@ -125,14 +126,8 @@ def _multiplies(op: llvm.FuncOp) -> bool:
 
 
 def _is_free(op: llvm.FuncOp) -> bool:
-    """
-    Whether nothing was decided about the registers of a kernel.
-
-    Matmuls of warpgroups wait for each other where their sums lack registers.
-    """
+    """Whether nothing was decided about the registers of a kernel."""
     if "nvvm.maxnreg" in op.attributes:
         return False
     least = op.attributes.get("nvvm.minctasm")
-    if isinstance(least, IntegerAttr) and least.value.data > 1:
-        return False
-    return not any(each.name.startswith(GROUP_MATMULS) for each in op.walk())
+    return not (isinstance(least, IntegerAttr) and least.value.data > 1)

@@ -9,6 +9,7 @@ outside the tensor become zero.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -154,7 +155,7 @@ def _line_box(sizes: Sequence[int], line_bytes: int) -> tuple[int, ...] | None:
     box: list[int] = []
     lines, whole = 1, True
     for size in sizes:
-        side = size if size <= MAX_BOX else _largest_part(size, lines * line_bytes)
+        side = box_side(size, lines * line_bytes)
         box.append(side if whole else 1)
         if box[-1] < size and lines * box[-1] * line_bytes % SHARED_ALIGNMENT:
             return None
@@ -163,8 +164,15 @@ def _line_box(sizes: Sequence[int], line_bytes: int) -> tuple[int, ...] | None:
     return tuple(box)
 
 
-def _largest_part(size: int, unit_bytes: int) -> int:
-    """The largest divisor of `size` that a box may have along a dim and that keeps alignment."""
+@cache
+def box_side(size: int, unit_bytes: int) -> int:
+    """
+    The sides of the fewest boxes that make `size` along a dim, each index of which is so many bytes
+    of shared memory: all of it, or its largest divisor that a box may have and that keeps addresses
+    aligned, 1 without any.
+    """
+    if size <= MAX_BOX:
+        return size
     fitting = [
         part
         for part in range(1, MAX_BOX + 1)

@@ -48,10 +48,12 @@ def find_chains(tiling: Tiling, edges: Mapping[int, Edge]) -> list[Chain]:
         return []  # Fragments of these are made element by element, from shared memory.
     following: dict[int, dict[int, int]] = {}
     for value, edge in edges.items():
-        for operand in edge.operands if edge.kind is Kind.MATMUL else ():
-            first = source_of(tiling, edges, operand)
-            if first is not None:
-                following.setdefault(first, {})[value] = operand
+        if edge.kind is not Kind.MATMUL:
+            continue
+        left = edge.operands[0]
+        first = source_of(tiling, edges, left)
+        if first is not None:
+            following.setdefault(first, {})[value] = left
     chains: list[Chain] = []
     used: set[int] = set()
     for first, others in following.items():

@@ -112,13 +112,7 @@ class CostModel(SumsAcrossBlocks):
         hidden = np.minimum(at_once, HIDING_BLOCKS)
         work = self._working(at_once, most, waves, hidden)
         compute = work.seconds * left
-        reduced = reduction_waits(self.resources) * np.where(
-            pipelined | self.resources.walks, PIPELINE_WAITS, 1.0
-        )
-        waiting = (reduced + operand_waits(self.resources)) * target.barrier_latency
-        waiting = waiting + self._turn_seconds() + self._meeting_seconds()
-        chained = self._chain_seconds() + self._unchained_seconds()
-        waiting = waves * (waiting / hidden + chained) * left
+        waiting = self._waiting_seconds(waves, hidden) * left
         # A loop overlaps its copies with its work; without one only other blocks do.
         compute = compute + np.where(looped, 0.0, waiting)
         hides = self._copies_ahead(at_once) & (compute >= memory)
@@ -161,6 +155,16 @@ class CostModel(SumsAcrossBlocks):
         }
         terms.note(terms.combined, combined)
         return started + overlapped + np.where(looped, waiting, 0.0) + after
+
+    def _waiting_seconds(self, waves: Array, hidden: Array) -> Array:
+        """The seconds in which blocks wait, for each other or for results."""
+        brief = self.resources.pipelined | self.resources.walks
+        reduced = reduction_waits(self.resources) * np.where(brief, PIPELINE_WAITS, 1.0)
+        barriers = reduced + operand_waits(self.resources)
+        waiting = barriers * self.tiling.target.barrier_latency
+        waiting = waiting + self._turn_seconds() + self._meeting_seconds()
+        chained = self._chain_seconds() + self._unchained_seconds()
+        return waves * (waiting / hidden + chained)
 
     def _few_in_flight(self, most: Array, resident: Array) -> Array:
         """

@@ -5,6 +5,7 @@ Arrays have an entry for each combination of tile sizes.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,7 @@ class LiveValues:
         for value, edge in self.edges.items():
             for operand in edge.operands:
                 self.uses[operand].append(value)
+        self._order_operands()
         self.shifted = self._shifted()
         """The exps from whose arguments maxima are subtracted."""
         self.rescaled = self._rescaled()
@@ -49,6 +51,12 @@ class LiveValues:
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
         """For operands of tensor cores that may stay in registers, where they do."""
+
+    def _order_operands(self) -> None:
+        """Put the left operand of each matmul first: the search has no order of them."""
+        for value in self.positions.exchanged:
+            left, right = self.edges[value].operands
+            self.edges[value] = replace(self.edges[value], operands=(right, left))
 
     @cached_property
     def positions(self) -> WrittenTiles:

@@ -72,6 +72,9 @@ class _LeastResources(Resources):
         """One block, as with several producer warps: that leaves most shared memory for buffers."""
         return self.tiling.one if self.matmuls else super()._share()
 
+    def _order_operands(self) -> None:
+        """Leave them: the dimensions of most are unknown."""
+
     def _moved(self) -> frozenset[int]:
         """No tile: another graph may need no transpose."""
         return frozenset()

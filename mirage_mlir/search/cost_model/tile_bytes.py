@@ -14,7 +14,7 @@ from mirage_mlir.layouts.layout import MMA_DEPTH, SWIZZLED_LINES, SWIZZLES
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.program.program import Input
-from mirage_mlir.targets.tensor_map import MAX_BOX, SHARED_ALIGNMENT, is_worth_boxes
+from mirage_mlir.targets.tensor_map import MAX_BOX, SHARED_ALIGNMENT, box_side, is_worth_boxes
 
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
@@ -133,6 +133,16 @@ def boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     return tiling.once(key, lambda: _boxed_tile(tiling, value, tensor))
 
 
+def _boxes_down(rows: Array, line: Array) -> Array:
+    """The number of boxes that the lines of a panel are, each of so many bytes."""
+    boxes = np.ones(np.broadcast(rows, line).shape)
+    for size in np.unique(rows[rows > MAX_BOX]):
+        for width in np.unique(line):
+            alike = (rows == size) & (line == width)
+            boxes = np.where(alike, size / box_side(int(size), int(width)), boxes)
+    return boxes
+
+
 def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     item = item_bytes(tensor.element_type)
     rows, columns = _lines(tiling, value, tensor)
@@ -141,7 +151,8 @@ def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     # One line meets no other; a longer one than a box has panels nevertheless.
     single = (rows == 1) & (columns <= MAX_BOX)
     swizzle = np.where(single, 0, swizzle)
-    boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * np.ceil(rows / MAX_BOX)
+    panel = np.where(swizzle == 0, line, swizzle)
+    boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * _boxes_down(rows, panel)
     lines = np.where(single | (swizzle == 0), rows, rows * line / np.maximum(swizzle, 1))
     worth = is_worth_boxes(boxes, rows * line / boxes)
     # Panels start at whole swizzles of eight lines.

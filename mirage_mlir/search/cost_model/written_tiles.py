@@ -32,6 +32,8 @@ class WrittenTiles:
     moved: set[int] = field(default_factory=set[int])
     """Tiles that are transposed for other than matmuls, or stretched when they are stored: threads
     have other elements of them then than they computed."""
+    exchanged: set[int] = field(default_factory=set[int])
+    """Matmuls whose second operand is the left one."""
     moves: int = 0
     misfits: int = 0
     """Tiles of which more than rows and columns would have to be exchanged."""
@@ -63,6 +65,8 @@ class WrittenTiles:
             assert edge.axis is not None
             plan = self.positions.matrices(operands[0], operands[1], edge.axis)
             self.moves += len(plan.left) + len(plan.right)
+            if plan.exchanged:
+                self.exchanged.add(value)
             self.axes[value] = plan.result
         elif edge.kind in (Kind.REDUCE_SUM, Kind.REDUCE_MAX):
             self.axes[value] = tuple(None if a == edge.axis else a for a in operands[0])

@@ -11,11 +11,13 @@ from mirage_mlir.driver.more_blocks import Residency, fewer_waves
 from mirage_mlir.driver.source import parse_program
 from mirage_mlir.targets.target import H200
 
-STEP = Path(__file__).parent / "Inputs" / "gated_deltanet_step.mlir"
+INPUTS = Path(__file__).parent / "Inputs"
+
+STEP, ATTENTION = INPUTS / "gated_deltanet_step.mlir", INPUTS / "masked_attention_577.mlir"
 
 
-def compiled(target: str = "H200") -> CompiledFunction:
-    return compile_function(parse_program(STEP.read_text(), STEP.name), STEP.stem, target)
+def compiled(path: Path = STEP) -> CompiledFunction:
+    return compile_function(parse_program(path.read_text(), path.name), path.stem, "H200")
 
 
 def four(threads: int) -> int:
@@ -34,6 +36,15 @@ def test_two_blocks_instead_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ".minnctapersm 2" in asked.ptx
     assert "minnctapersm" not in before.ptx
     assert asked.assembled.spill_bytes == 0
+
+
+def test_one_wave_of_warpgroups() -> None:
+    """Two blocks of 128 registers, whose matmuls run on as with 145."""
+    found = compiled(ATTENTION)
+    assert found.resources[0].resident == 2
+    assert ".minnctapersm 2" in found.ptx
+    assert "wgmma.mma_async" in found.ptx
+    assert not found.assembled.is_slowed
 
 
 def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
