@@ -127,9 +127,12 @@ class _LeastResources(Resources):
     def _warps(self, value: int, edge: Edge) -> Warps:
         """
         A matmul without padding that reads nothing of its left operand, which may be in registers.
+
+        Which of the two that is depends on dimensions that are unknown: it is the larger.
         """
         rows, columns, depth = self._sides(edge)
-        read = np.ceil(columns / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
+        right = np.minimum(rows, columns)
+        read = np.ceil(right / COLUMNS) * np.ceil(depth / DEPTH) * RIGHT_BYTES
         work = 1.0
         if self.tiling.target.has_wgmma:
             read, work = OPERAND_READ * read, GROUP_WORK

@@ -1,7 +1,6 @@
 """Cuts at sums of exps, the maximum that they are relative to stored with them."""
 
 from fractions import Fraction
-from math import prod
 
 import pytest
 from sampling import sampled
@@ -96,12 +95,11 @@ def test_cut_at_all_that_rows_need() -> None:
 
 @pytest.mark.parametrize("factor", sampled([None, Fraction(1, 8)], 2))
 def test_gradient_of_attention(factor: Fraction | None) -> None:
-    """Two or three kernels, none of which stores anything with an element for each score."""
-    program = resolve(attention_gradient(length=256, factor=factor))
+    """Three kernels, none of which stores anything with an element for each score."""
+    program = resolve(attention_gradient(length=320, factor=factor))
     plans = search_kernels(program, H200, Limits(max_kernels=3), SearchReport())
     kernels = plans[0].kernels
-    assert len(kernels) in (2, 3)
+    assert len(kernels) == 3
     for each in kernels:
         for output in each.program.outputs:
-            sizes = [each.program.sizes[axis] for axis in output.axes if axis]
-            assert prod(sizes) in (8 * 256 * 64, 8 * 256)
+            assert [each.program.sizes[axis] for axis in output.axes if axis].count(320) == 1
