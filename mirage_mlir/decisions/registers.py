@@ -98,6 +98,21 @@ def registers_of_consumers(threads: ArrayLike, kept: int = FEW_REGISTERS) -> Arr
     return np.minimum(MAX_CONSUMER_REGISTERS, rest // count // REGISTERS_STEP * REGISTERS_STEP)
 
 
+def registers_at_launch(threads: ArrayLike, producers: ArrayLike, registers: ArrayLike) -> Array:
+    """
+    The registers of each thread while a block starts: all that it can have where producers give
+    theirs to consumers later, so that one block takes a multiprocessor.
+
+    Args:
+        threads: that compute.
+        producers: warps that copy.
+        registers: of a thread that computes.
+    """
+    present = np.asarray(threads) + np.asarray(producers) * WARP_THREADS
+    given = np.asarray(producers) > PRODUCER_WARPS
+    return np.where(given, most_registers(present), registers)
+
+
 def producer_warps(threads: ArrayLike, sums: Iterable[ArrayLike], words: ArrayLike = 0.0) -> Array:
     """
     The number of producer warps: one, or a warpgroup that gives registers back.

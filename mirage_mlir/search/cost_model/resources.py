@@ -10,8 +10,7 @@ import numpy as np
 from mirage_mlir.decisions.occupancy import resident_blocks
 from mirage_mlir.decisions.registers import (
     MAX_REGISTERS,
-    PRODUCER_WARPS,
-    most_registers,
+    registers_at_launch,
     registers_side_by_side,
 )
 from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_SUMS
@@ -152,9 +151,7 @@ class Resources(BlockBuffers):
 
     def _resident(self) -> Array:
         threads = self.threads + self.producers * WARP_THREADS
-        # Until producers give theirs away a block has all that there are.
-        all_of_them = self.producers > PRODUCER_WARPS
-        registers = np.where(all_of_them, most_registers(threads), self.registers)
+        registers = registers_at_launch(self.threads, self.producers, self.registers)
         return resident_blocks(self.tiling.target, threads, registers, self.shared)
 
     def _most_registers(self) -> Array:

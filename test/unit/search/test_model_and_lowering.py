@@ -19,7 +19,7 @@ from sampling import sampled
 from xdsl.dialects.builtin import ModuleOp
 
 from mirage_mlir.decisions.occupancy import resident_blocks
-from mirage_mlir.decisions.registers import PRODUCER_WARPS, most_registers
+from mirage_mlir.decisions.registers import registers_at_launch
 from mirage_mlir.decisions.schedule import FOLLOWER_BYTES
 from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
@@ -59,7 +59,7 @@ SPARE, SMALL = 1.2, 4096
 and bytes for scalars, short lines and alignment, which a kernel without tiles does not need."""
 
 SHARED = {
-    # A tile that threads read in place is counted as if it were copied.
+    # Four warps meet in each sum over blocks; the model has room for a part of each of 16.
     ("rmsnorm_linear_ragged", "H200", 1): (8192, 2048),
     ("rmsnorm_linear_ragged", "A100", 1): (8192, 2048),
     # Two results that a block stores side by side are one tile, of which the search knows nothing.
@@ -141,8 +141,8 @@ def lowered(candidate: Candidate, target: str) -> list[Compared]:
     """The kernels of a candidate, with what the model says and what the passes decide."""
     module = alone(candidate.function)
     schedule(module, target)
-    graphs = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
-    limits = [graph.schedule.max_registers for graph in graphs]
+    launched = [op for op in module.walk() if isinstance(op, kernel.GraphDefinedOp)]
+    limits = [graph.schedule.max_registers for graph in launched]
     assert candidate.report.explanation is not None
     models = candidate.report.explanation.kernels
     rows = zip(models, resources_of(module), limits, strict=True)
@@ -182,8 +182,7 @@ def check_occupancy(kernel: Compared, target: str) -> None:
     """Blocks on a multiprocessor are those of the plan, or fewer for the bytes that are spare."""
     model, scheduled, row = kernel.model, kernel.scheduled, target_named(target)
     threads = scheduled.threads + scheduled.producer_warps * WARP_THREADS
-    gives = scheduled.producer_warps > PRODUCER_WARPS
-    registers = most_registers(threads) if gives else model.registers
+    registers = registers_at_launch(scheduled.threads, scheduled.producer_warps, model.registers)
     assert model.blocks_per_sm <= resident_blocks(row, threads, registers, scheduled.shared_bytes)
     assert model.blocks_per_sm == resident_blocks(row, threads, registers, model.shared_bytes)
     assert model.shared_bytes <= row.shared_memory_per_block
