@@ -15,7 +15,7 @@ from mirage_mlir.equivalence.float_inputs import InputKind, has_f16, kinds_of
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
-from mirage_mlir.equivalence.work import most_blocks, most_elements, seconds
+from mirage_mlir.equivalence.work import elements_of_window, most_blocks, most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 
 GATE = 0.5
@@ -107,6 +107,8 @@ class Accuracy:
         random = np.random.default_rng([self.seed, 7])
         dims = window(self.reference, WINDOW, random)
         if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
+            return None
+        if elements_of_window(self.reference, dims) > MOST_WHOLE:
             return None
         try:
             return self.known.gate(dims, self.kinds).losses(self.candidate)

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.equivalence.slabs import Slab
 from mirage_mlir.interpreters.operators import mnemonic, shape_of
 
@@ -68,6 +69,38 @@ def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float
         if any(mnemonic(use.operation) != "matmul" for use in argument.uses)
     ]
     return max((prod(shape_of(value)) * parts.get(value, 1.0) for value in values), default=0.0)
+
+
+def elements_of_window(function: FuncOp, dims: Dims) -> int:
+    """
+    The elements of the largest value that elementwise operators compute of parts of arguments.
+
+    A dimension that comes from no argument, as one that is broadcast or counted, is computed whole.
+    """
+    sizes: dict[SSAValue, tuple[int, ...]] = {
+        argument: tuple(dim.count for dim in each)
+        for argument, each in zip(function.body.block.args, dims, strict=True)
+    }
+    for op in function.body.block.ops:
+        for result in op.results:
+            sizes[result] = _sizes_of_window(result, op.operands, sizes)
+    return max(map(prod, sizes.values()), default=0)
+
+
+def _sizes_of_window(
+    result: SSAValue, operands: Sequence[SSAValue], sizes: dict[SSAValue, tuple[int, ...]]
+) -> tuple[int, ...]:
+    """What is computed of each dimension of a result: what all operands that have it have of it."""
+    found: list[int] = []
+    shape = shape_of(result)
+    for place, size in enumerate(reversed(shape), start=1):
+        parts = [
+            sizes[operand][-place]
+            for operand in operands
+            if place <= len(sizes[operand]) and shape_of(operand)[-place] == size
+        ]
+        found.insert(0, min(parts, default=size))
+    return tuple(found)
 
 
 def most_blocks(function: FuncOp) -> int:

@@ -60,6 +60,35 @@ def test_programs_alone(shape: str, operator: str, measured: bool) -> None:
     assert bool(report.losses) == measured
 
 
+FROM_NO_ARGUMENT = {
+    "broadcast": """func.func @f(%x: tensor<1xf32>) -> tensor<100000000xf32> {
+  %y = kernel.broadcast %x : (tensor<1xf32>) -> tensor<100000000xf32>
+  func.return %y : tensor<100000000xf32>
+}""",
+    "slopes": """func.func @f(%s: tensor<32x1x1xf32>) -> tensor<32x2048x2048xf32> {
+  %i = kernel.iota {dim = 1 : i64} : tensor<32x2048x2048xf32>
+  %j = kernel.iota {dim = 2 : i64} : tensor<32x2048x2048xf32>
+  %d = kernel.sub %i, %j : (tensor<32x2048x2048xf32>, tensor<32x2048x2048xf32>)
+    -> tensor<32x2048x2048xf32>
+  %y = kernel.mul %d, %s : (tensor<32x2048x2048xf32>, tensor<32x1x1xf32>)
+    -> tensor<32x2048x2048xf32>
+  func.return %y : tensor<32x2048x2048xf32>
+}""",
+    "constant": """func.func @f() -> tensor<8192x8192xf16> {
+  %y = kernel.constant {value = 2.0 : f32} : tensor<8192x8192xf16>
+  func.return %y : tensor<8192x8192xf16>
+}""",
+}
+"""Programs whose large dimensions no argument has: no part of an argument is a part of them."""
+
+
+@pytest.mark.parametrize("name", FROM_NO_ARGUMENT)
+def test_dimensions_of_no_argument(name: str) -> None:
+    report = compared(FROM_NO_ARGUMENT[name], FROM_NO_ARGUMENT[name])
+    assert report.verdict is Verdict.EQUAL
+    assert not report.losses
+
+
 def test_the_gate_looks_at_adjacent_elements() -> None:
     reference = ONE_OPERATOR.format("67108864", "exp %x").replace("xf16", "xf32")
     right = compared(reference, BLOCKS.format("exp", "f32", "cast"))
