@@ -85,7 +85,7 @@ class Joining:
         return Joining(tensor, sizes, (ahead,), (inner,) if inner > 1 else (), target)
 
     @property
-    def _room(self) -> int:
+    def most(self) -> int:
         """Elements that a block may hold along the dimension: parts and result, half the memory."""
         return self.target.shared_memory_per_block // (4 * self._item)
 
@@ -96,7 +96,7 @@ class Joining:
     @property
     def _common(self) -> int:
         """A tile holds all of the dimension: what the sizes have in common moves behind it."""
-        return gcd(*self.sizes) if sum(self.sizes) > self._room else 1
+        return gcd(*self.sizes) if sum(self.sizes) > self.most else 1
 
     @property
     def length(self) -> int:
@@ -106,7 +106,7 @@ class Joining:
     @property
     def fits(self) -> bool:
         """Whether a block can hold what it must."""
-        return self.length <= self._room
+        return self.length <= self.most
 
     @property
     def seconds(self) -> float:
@@ -213,6 +213,10 @@ def concat(op: kernel.ConcatOp, target: Target) -> PlannedKernel:
     else:
         joining = Joining(tensor, sizes, *groups, target)
     if not joining.fits:
-        fail(op, f"puts together {joining.length} parts of dim {dim}, more than a block can hold")
+        fail(
+            op,
+            f"puts together tensors of sizes {', '.join(map(str, sizes))} along dim {dim}: a block "
+            f"holds at most {joining.most} elements along it, times what divides all these sizes",
+        )
     moved = seconds(target, [*op.inputs, op.result])
     return PlannedKernel(tuple(op.inputs), (op.result,), joining.write, moved)

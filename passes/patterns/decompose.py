@@ -10,6 +10,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.operators import structure_of
 
+MOST_TOGETHER = 8192
+"""Elements of a cumulative sum that are summed in steps: tensors of as many are put side by side by
+blocks of every target, in f32."""
+
 
 class F32Steps:
     """
@@ -135,23 +139,54 @@ class DecomposeCumsum(RewritePattern):
     `cumsum(x)` in steps: each adds to every element what is 1, 2, 4, ... places before it.
 
     After a step with distance d an element is the sum of up to 2 d elements that end at it, so
-    ceil(log2(n)) steps are enough for n elements.
+    ceil(log2(n)) steps are enough for n elements. More than a block can hold are cut into rows,
+    each of which begins with the sum of those before it.
     Source: Hillis and Steele, "Data Parallel Algorithms" (1986).
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: kernel.CumsumOp, rewriter: PatternRewriter) -> None:
         steps, dim = F32Steps(op), op.dim.value.data
-        size, distance = kernel.shape_of(op.input)[dim], 1
+        size = kernel.shape_of(op.input)[dim]
         value = op.input if size == 1 else steps.widen(op.input)
-        while distance < size:
-            first = steps.part(value, dim, 0, distance)
-            rest = steps.part(value, dim, distance, size - distance)
-            before = steps.part(value, dim, 0, size - distance)
-            total = steps.add(kernel.AddOp(rest, before))
-            value = steps.add(kernel.ConcatOp([first, total], dim))
-            distance *= 2
-        steps.replace_op(value, rewriter)
+        row = _longest_row(size)
+        total = _in_rows(steps, value, dim, row) if row else _in_steps(steps, value, dim)
+        steps.replace_op(total, rewriter)
+
+
+def _longest_row(size: int) -> int:
+    """How many of `size` elements are summed in one row: 0 if all, or if no number divides them."""
+    if size <= MOST_TOGETHER:
+        return 0
+    rows = (size // number for number in range(2, MOST_TOGETHER + 1) if size % number == 0)
+    return next((row for row in rows if row <= MOST_TOGETHER), 0)
+
+
+def _in_steps(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:
+    """The sums of all elements up to each one along `dim`."""
+    size, distance = kernel.shape_of(value)[dim], 1
+    while distance < size:
+        first = steps.part(value, dim, 0, distance)
+        rest = steps.part(value, dim, distance, size - distance)
+        before = steps.part(value, dim, 0, size - distance)
+        total = steps.add(kernel.AddOp(rest, before))
+        value = steps.add(kernel.ConcatOp([first, total], dim))
+        distance *= 2
+    return value
+
+
+def _in_rows(steps: F32Steps, value: SSAValue, dim: int, row: int) -> SSAValue:
+    """The same for `dim` cut into rows: sums in each row, and the sum of all rows before it."""
+    tensor, shape = kernel.tensor_type(value), kernel.shape_of(value)
+    count = shape[dim] // row
+    cut = TensorType(tensor.element_type, [*shape[:dim], count, row, *shape[dim + 1 :]])
+    inside = _in_steps(steps, steps.add(kernel.ReshapeOp(value, cut)), dim + 1)
+    sums = _in_steps(steps, steps.part(inside, dim + 1, row - 1, 1), dim)
+    before = steps.part(sums, dim, 0, count - 1)
+    one = [*shape[:dim], 1, 1, *shape[dim + 1 :]]
+    zero = steps.add(kernel.ConstantOp(0.0, TensorType(tensor.element_type, one)))
+    added = steps.add(kernel.AddOp(inside, steps.add(kernel.ConcatOp([zero, before], dim))))
+    return steps.add(kernel.ReshapeOp(added, tensor))
 
 
 DECOMPOSITIONS: tuple[RewritePattern, ...] = (

@@ -36,7 +36,7 @@ func.func @integer(%x: tensor<4xf32>, %i: i32) -> (tensor<4xf32>, i32) {
 
 // Parts of primes along the only dimension: no tile holds them.
 func.func @long_concat(%x: tensor<104729xf32>, %y: tensor<104723xf32>) -> tensor<209452xf32> {
-  // expected-error @+1 {{'kernel.concat' op puts together 209452 parts of dim 0, more than a block can hold}}
+  // expected-error @+1 {{'kernel.concat' op puts together tensors of sizes 104729, 104723 along dim 0: a block holds at most 14528 elements along it, times what divides all these sizes}}
   %z = kernel.concat %x, %y {dim = 0 : i64} : (tensor<104729xf32>, tensor<104723xf32>) -> tensor<209452xf32>
   func.return %z : tensor<209452xf32>
 }

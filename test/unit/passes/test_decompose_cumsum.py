@@ -1,0 +1,61 @@
+"""Prefix sums of more elements than a block holds: in rows, to which the rows before are added."""
+
+import numpy as np
+import pytest
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.dialects import kernel
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.interpreters.function import run_function
+from mirage_mlir.passes.patterns import decompose
+
+PROGRAM = """
+func.func @f(%x: tensor<{shape}xf32>) -> tensor<{shape}xf32> {{
+  %y = kernel.cumsum %x {{dim = {dim} : i64}} : (tensor<{shape}xf32>) -> tensor<{shape}xf32>
+  func.return %y : tensor<{shape}xf32>
+}}
+"""
+
+
+def taken_apart(shape: tuple[int, ...], dim: int) -> FuncOp:
+    text = PROGRAM.format(shape="x".join(map(str, shape)), dim=dim)
+    function = functions(parse_program(text, "f.mlir"))[0]
+    decompose.take_apart_unsearched(function)
+    function.verify()
+    return function
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "rows"),
+    [
+        ((8,), 0, False),
+        ((12,), 0, True),
+        ((3, 30), 1, True),
+        ((64, 5), 0, True),
+        ((2, 49, 3), 1, True),
+        # No number divides it: all of it at once.
+        ((11,), 0, False),
+    ],
+)
+def test_rows(
+    shape: tuple[int, ...], dim: int, rows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decompose, "MOST_TOGETHER", 8)
+    function = taken_apart(shape, dim)
+    names = [op.name for op in function.body.block.ops]
+    assert "kernel.cumsum" not in names
+    assert ("kernel.reshape" in names) == rows
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32).astype(np.float64)
+    (found,) = run_function(function, [x], rounding=False)
+    np.testing.assert_allclose(found, np.cumsum(x, dim), rtol=1e-12, atol=1e-12)
+
+
+def test_a_vocabulary() -> None:
+    """No tensor that is put together is longer than a block can hold."""
+    function = taken_apart((2, 50257), 1)
+    longest = [
+        max(kernel.shape_of(op.results[0]))
+        for op in function.body.block.ops
+        if op.name == "kernel.concat"
+    ]
+    assert max(longest) <= decompose.MOST_TOGETHER
