@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirage_mlir.targets.target import DEFAULT_TARGET
 
 if TYPE_CHECKING:
+    from mirage_mlir.diagnostics import Diagnostic
     from mirage_mlir.view.scene import Scene
 
 BAD_INPUT, BAD_COMMAND_LINE = 1, 2
@@ -110,6 +111,18 @@ def _problem(given: argparse.Namespace) -> str:
     return _missing(given)
 
 
+def _lines(path: str, diagnostics: "Sequence[Exception | Diagnostic]") -> Iterator[str]:
+    """Diagnostics, each with the line that it is about; standard input cannot be read again."""
+    from mirage_mlir.diagnostics import Diagnostic
+    from mirage_mlir.tool.excerpt import ExcerptWriter
+    from mirage_mlir.tool.files import read_source
+
+    known = [each for each in diagnostics if isinstance(each, Diagnostic)]
+    if path == "-" or len(known) < len(diagnostics):
+        return map(str, diagnostics)
+    return ExcerptWriter(path, read_source(path).text).lines(known)
+
+
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
@@ -138,8 +151,8 @@ def _run(given: argparse.Namespace) -> int:
             _say(str(each))
         _show(given, scenes)
     except DiagnosticException as error:
-        for each in getattr(error, "diagnostics", (error,)):
-            _say(str(each))
+        for line in _lines(given.input, getattr(error, "diagnostics", (error,))):
+            _say(line)
         return BAD_INPUT
     except InputError as error:
         _say(str(error).replace("mirage-opt:", "mirage-view:", 1))

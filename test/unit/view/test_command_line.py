@@ -37,6 +37,17 @@ def test_no_file_is_written_twice_or_over_the_input(
     assert Path("f.mlir").read_text() == PROGRAM
 
 
+def test_errors_show_the_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.mlir").write_text("func.func @f() {\n  kernel.sofmax\n  func.return\n}\n")
+    assert main(["f.mlir", "--svg", "f.svg"]) == 1
+    place, line, caret = capsys.readouterr().err.splitlines()
+    assert place.startswith("f.mlir:2:3: error: ")
+    assert (line, caret) == ("  kernel.sofmax", "  ^")
+
+
 def test_an_artifact_has_no_other_function(tmp_path: Path) -> None:
     graph = mi.new_kernel_graph("f")
     x = graph.new_input(dims=(8, 64))
