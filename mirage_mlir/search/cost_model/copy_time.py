@@ -38,6 +38,9 @@ from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.work import WorkCount
 from mirage_mlir.search.saturation.extract import Derivation
 
+FROM_L2 = 2.0
+"""How much faster a multiprocessor receives from L2 than from device memory (H100, H200)."""
+
 
 class CopyTime(WorkCount):
     """Computes the seconds of copies of one derivation, for all combinations of tile sizes."""
@@ -67,6 +70,8 @@ class CopyTime(WorkCount):
         rate = np.minimum(target.dram_bandwidth_per_sm, answered)
         asked_later = np.maximum(most * self.l2 / blocks - flight, 0.0)
         alone = latency - IDLE_LATENCY + asked_later / rate
+        if (at_once == 1).any():
+            alone = np.where(at_once == 1, np.maximum(alone, self._one_block(most, again)), alone)
         self.terms.note(self.terms.copies, {DRAM: first, L2: repeated, PER_MULTIPROCESSOR: alone})
         seconds = np.maximum(together, alone)
         if not self.resources.pipelined.any():
@@ -74,6 +79,22 @@ class CopyTime(WorkCount):
         return np.where(
             self.resources.pipelined, self._pipeline_seconds(at_once, most, answered), seconds
         )
+
+    def _one_block(self, most: Array, again: Array) -> Array:
+        """
+        The seconds that a block which is alone on a multiprocessor waits for all that it reads.
+
+        However much a multiprocessor asks for at once, one latency's worth of it is on the way
+        (Little's law), half as long where it is in L2. Several blocks of one start apart, and ask
+        apart.
+        """
+        target, blocks = self.tiling.target, self.tiling.mesh.blocks
+        held = target.dram_bandwidth_per_sm * target.dram_latency
+        asked = most * (np.minimum(self.dram, self.l2) + again / FROM_L2) / blocks
+        active = np.minimum(blocks, target.sm_count)
+        queued = active * np.minimum(asked, held) / target.dram_bandwidth
+        latency = np.minimum(target.dram_latency, IDLE_LATENCY + queued)
+        return asked / held * latency - IDLE_LATENCY
 
     def _pipeline_seconds(self, at_once: Array, most: Array, answered: Array) -> Array:
         """The seconds of copies by producer warps, which start them ahead of time."""

@@ -34,7 +34,8 @@ def test_other_plans_are_looked_for(*, refused: bool, in_pieces: bool) -> None:
     normalise(function)
     *operators, last = function.body.block.ops
     cuts = [PieceCut(tuple(operators), tuple(last.operands))] if in_pieces else []
-    optimizer = Optimizer(function, H200, Limits(max_kernels=1), SearchReport(), cuts=cuts)
+    limits = Limits(max_kernels=1, coarse=True)
+    optimizer = Optimizer(function, H200, limits, SearchReport(), cuts=cuts)
     if refused:
         optimizer.proofs = Refusing()
         optimizer.accurate = lambda plan: not plan.may_cancel

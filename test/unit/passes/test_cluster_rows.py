@@ -49,6 +49,7 @@ def test_rows_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(found, wanted, rtol=2e-3, atol=1e-6)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_log_softmax_behind_a_product() -> None:
     """What blocks of a cluster compute again behind their sums is told from what comes first."""
     g = mi.KernelGraph()

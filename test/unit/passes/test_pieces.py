@@ -166,6 +166,7 @@ def test_never_slower_than_operators_alone() -> None:
         assert max(times) <= SLOWER * times[place]
 
 
+@pytest.mark.usefixtures("first_look")
 def test_slower_ones_are_for_timing() -> None:
     """The arithmetic of many rows is best done once: each operator alone is the first."""
     first, *others = candidates(function(LARGE), effort=Effort(max_kernels=2))

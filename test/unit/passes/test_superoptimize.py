@@ -130,6 +130,7 @@ def test_twice_the_same() -> None:
     assert text_of(module) == once
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_whole_layer_is_fused() -> None:
     """
     No kernel of the many that its pieces become is the reason that all are refused.
