@@ -192,7 +192,8 @@ class CastOp(CastBase, TensorOp):
     The same numbers in another element type, rounded to nearest, ties to even.
 
     Tensors of f8E4M3FN and f8E5M2 have no other operator. A number beyond their range becomes
-    infinite in f8E5M2 and NaN in f8E4M3FN, which has no infinity.
+    infinite in f8E5M2 and NaN in f8E4M3FN, which has no infinity. Kernels have them between two
+    casts only: there is no lowering for arguments and results of these types.
     """
 
     name = "kernel.cast"
