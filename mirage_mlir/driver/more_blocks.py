@@ -8,7 +8,7 @@ for the places there are wait for all others: attention of five queries with 8 r
 14.1 us with them, 12.8 with one more on each multiprocessor, a SIREN layer 22.7 and 21.2.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from mirage_mlir.decisions.registers import (
     blocks_side_by_side,
     most_registers,
 )
+from mirage_mlir.diagnostics import PassFailure
 from mirage_mlir.layouts.layout import WARP_THREADS, round_up
 from mirage_mlir.runtime.artifact import Launch
 from mirage_mlir.targets.target import Target, target_named
@@ -59,24 +60,41 @@ def assembled_for_more_blocks(
 ) -> tuple[str, Cubin]:
     """
     PTX and its machine code: where more blocks of some kernels fit, if nothing spills for that, and
-    no matmul waits for another.
+    no matmul waits for another. ptxas refuses a warpgroup matmul whose operands alone take more
+    registers than there are; such a kernel stays as it is.
 
-    `ptx` is that of `kernels`; `assemble` makes machine code, and says what is wrong with PTX.
+    `ptx` is that of `kernels`; `assemble` makes machine code; it raises `PassFailure` where
+    ptxas refuses it.
     """
     cubin = assemble(ptx)
     wanted = _crowded(kernels, cubin, launches, chip)
     while wanted:
-        other = kernels.clone()
-        for op in other.body.block.ops:
-            if isinstance(op, llvm.FuncOp) and (blocks := wanted.get(op.sym_name.data)):
-                op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
-        text = to_ptx(other, chip)
-        made = assemble(text)
-        slowed = made.slowed & wanted.keys()
-        if not slowed:
-            return text, made
-        wanted = {name: blocks for name, blocks in wanted.items() if name not in slowed}
+        text = to_ptx(_with_blocks(kernels, wanted), chip)
+        try:
+            made = assemble(text)
+        except PassFailure:
+            left_out = _multiplying(kernels) & wanted.keys() or wanted.keys()
+        else:
+            left_out = made.slowed & wanted.keys()
+            if not left_out:
+                return text, made
+        wanted = {name: blocks for name, blocks in wanted.items() if name not in left_out}
     return ptx, cubin
+
+
+def _with_blocks(kernels: gpu.ModuleOp, wanted: Mapping[str, int]) -> gpu.ModuleOp:
+    """The kernels, of which some ask for so many blocks on a multiprocessor."""
+    asking = kernels.clone()
+    for op in asking.body.block.ops:
+        if isinstance(op, llvm.FuncOp) and (blocks := wanted.get(op.sym_name.data)):
+            op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
+    return asking
+
+
+def _multiplying(kernels: gpu.ModuleOp) -> set[str]:
+    """The names of kernels with matmuls on tensor cores."""
+    functions = (op for op in kernels.body.block.ops if isinstance(op, llvm.FuncOp))
+    return {op.sym_name.data for op in functions if _multiplies(op)}
 
 
 def _crowded(

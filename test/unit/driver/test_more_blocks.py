@@ -47,6 +47,20 @@ def test_one_wave_of_warpgroups() -> None:
     assert not found.assembled.is_slowed
 
 
+def eight_in_one_wave(residency: Residency, blocks: int, registers: int) -> int:
+    return 8
+
+
+def test_what_ptxas_refuses_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A warpgroup matmul with fewer registers than its operands take is an error of ptxas."""
+    before = compiled(ATTENTION)
+    monkeypatch.setattr(more_blocks, "fewer_waves", eight_in_one_wave)
+    found = compiled(ATTENTION)
+    assert "minnctapersm 8" not in found.ptx
+    assert "wgmma.mma_async" in found.ptx
+    assert found.assembled.registers >= before.assembled.registers
+
+
 def test_nothing_spills_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it would, the first code stays."""
     before = compiled()
