@@ -2,14 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirage_mlir.targets.target import DEFAULT_TARGET
 
 if TYPE_CHECKING:
-    from mirage_mlir.diagnostics import Diagnostic
+    from mirage_mlir.tool.files import Source
     from mirage_mlir.view.scene import Scene
 
 BAD_INPUT, BAD_COMMAND_LINE = 1, 2
@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _scenes(given: argparse.Namespace) -> "list[Scene]":
+def _scenes(given: argparse.Namespace, source: "Source | None") -> "list[Scene]":
     # Imported here: --help needs no compiler.
     from mirage_mlir.driver.options import Options
     from mirage_mlir.targets.target import target_named
@@ -48,7 +48,11 @@ def _scenes(given: argparse.Namespace) -> "list[Scene]":
     chip = target_named(given.target).chip
     options = Options(target=given.target, chips=(chip,))
     seen = seen_in_file(
-        Path(given.input), options, search=not given.as_written, only=given.function
+        Path(given.input),
+        options,
+        search=not given.as_written,
+        only=given.function,
+        source=source,
     )
     threads = (given.level or ("block" if given.svg else "thread")) == "thread"
     return [scene_of(each, given.target, threads=threads) for each in seen]
@@ -91,6 +95,8 @@ def _problem(given: argparse.Namespace) -> str:
     """What is wrong with the command line: no input can make it right."""
     from mirage_mlir.targets.target import target_named
 
+    if "" in (given.svg, given.json):
+        return "--svg and --json take the name of a file, not an empty one"
     for path in filter(None, (given.svg, given.json)):
         if not Path(path).parent.is_dir():
             return f"cannot write '{path}': there is no such folder"
@@ -111,18 +117,6 @@ def _problem(given: argparse.Namespace) -> str:
     return _missing(given)
 
 
-def _lines(path: str, diagnostics: "Sequence[Exception | Diagnostic]") -> Iterator[str]:
-    """Diagnostics, each with the line that it is about; standard input cannot be read again."""
-    from mirage_mlir.diagnostics import Diagnostic
-    from mirage_mlir.tool.excerpt import ExcerptWriter
-    from mirage_mlir.tool.files import read_source
-
-    known = [each for each in diagnostics if isinstance(each, Diagnostic)]
-    if path == "-" or len(known) < len(diagnostics):
-        return map(str, diagnostics)
-    return ExcerptWriter(path, read_source(path).text).lines(known)
-
-
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
@@ -137,35 +131,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from xdsl.utils.exceptions import DiagnosticException
-
-    from mirage_mlir.diagnostics import collect_remarks
     from mirage_mlir.runtime.manifest import ArtifactError
     from mirage_mlir.tool.files import InputError
     from mirage_mlir.view.dot import NoGraphviz
 
     try:
-        with collect_remarks() as remarks:
-            scenes = _scenes(given)
-        for each in remarks:
-            _say(str(each))
-        _show(given, scenes)
-    except DiagnosticException as error:
-        for line in _lines(given.input, getattr(error, "diagnostics", (error,))):
-            _say(line)
-        return BAD_INPUT
+        return _view(given)
     except InputError as error:
         _say(str(error).replace("mirage-opt:", "mirage-view:", 1))
         return BAD_INPUT
     except (OSError, ArtifactError, ValueError) as error:
-        _say(f"mirage-view: error: {error}")
+        _say(f"mirage-view: error: {_in_words(given.input, error)}")
         return BAD_INPUT
     except NoGraphviz as error:
         _say(f"mirage-view: error: {error}")
         return BAD_COMMAND_LINE
     except KeyboardInterrupt:
         return 130
+
+
+def _view(given: argparse.Namespace) -> int:
+    """Show what there is to see, or say about which line something is wrong."""
+    from xdsl.utils.exceptions import DiagnosticException
+
+    from mirage_mlir.diagnostics import collect_remarks
+    from mirage_mlir.tool.excerpt import ExcerptWriter
+    from mirage_mlir.tool.files import read_source
+    from mirage_mlir.view.files import ARTIFACT
+
+    source = None if Path(given.input).suffix == ARTIFACT else read_source(given.input)
+    writer = ExcerptWriter(source.name, source.text) if source else ExcerptWriter("", "")
+    with collect_remarks() as remarks:
+        try:
+            scenes = _scenes(given, source)
+        except DiagnosticException as error:
+            found = getattr(error, "diagnostics", ())
+            for line in [*writer.lines(remarks), *(writer.lines(found) if found else [str(error)])]:
+                _say(line)
+            return BAD_INPUT
+        for line in writer.lines(remarks):
+            _say(line)
+    _show(given, scenes)
     return 0
+
+
+def _in_words(path: str, error: Exception) -> str:
+    """What is wrong with a file, without the number of an error of the system."""
+    if isinstance(error, OSError) and error.strerror:
+        which = "open input" if error.filename == path else "write"
+        return f"cannot {which} file '{error.filename}': {error.strerror}"
+    return str(error)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
@@ -76,15 +76,20 @@ def elements_of_window(function: FuncOp, dims: Dims) -> int:
     The elements of the largest value that elementwise operators compute of parts of arguments.
 
     A dimension that comes from no argument, as one that is broadcast or counted, is computed whole.
+    A constant is one number beside others.
     """
     sizes: dict[SSAValue, tuple[int, ...]] = {
         argument: tuple(dim.count for dim in each)
         for argument, each in zip(function.body.block.args, dims, strict=True)
     }
     for op in function.body.block.ops:
-        for result in op.results:
-            sizes[result] = _sizes_of_window(result, op.operands, sizes)
-    return max(map(prod, sizes.values()), default=0)
+        if isinstance(op, ReturnOp):
+            returned = (prod(shape_of(value)) for value in op.operands if value not in sizes)
+            return max([*map(prod, sizes.values()), *returned], default=0)
+        if not isinstance(op, kernel.ConstantOp):
+            for result in op.results:
+                sizes[result] = _sizes_of_window(result, op.operands, sizes)
+    raise AssertionError("a function returns")
 
 
 def _sizes_of_window(
@@ -97,7 +102,9 @@ def _sizes_of_window(
         parts = [
             sizes[operand][-place]
             for operand in operands
-            if place <= len(sizes[operand]) and shape_of(operand)[-place] == size
+            if operand in sizes
+            and place <= len(sizes[operand])
+            and shape_of(operand)[-place] == size
         ]
         found.insert(0, min(parts, default=size))
     return tuple(found)

@@ -89,6 +89,20 @@ def test_dimensions_of_no_argument(name: str) -> None:
     assert not report.losses
 
 
+def test_a_constant_beside_an_argument() -> None:
+    """It is one number: errors are measured where the argument is large."""
+    program = ONE_OPERATOR.format("1000000000", "exp %x").replace(
+        "func.return %y",
+        """%c = kernel.constant {value = 2.0 : f32} : tensor<1000000000xf16>
+  %z = kernel.add %y, %c : (tensor<1000000000xf16>, tensor<1000000000xf16>)
+    -> tensor<1000000000xf16>
+  func.return %z""",
+    )
+    report = compared(program, program)
+    assert report.verdict is Verdict.EQUAL
+    assert report.losses
+
+
 def test_the_gate_looks_at_adjacent_elements() -> None:
     reference = ONE_OPERATOR.format("67108864", "exp %x").replace("xf16", "xf32")
     right = compared(reference, BLOCKS.format("exp", "f32", "cast"))

@@ -1,5 +1,6 @@
 """What `mirage-view` refuses before it searches or writes anything."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ PROGRAM = "func.func @f() { func.return }\n"
     [
         (["--svg", "-"], "take the name of a file"),
         (["--json", "-"], "take the name of a file"),
+        (["--svg", ""], "take the name of a file"),
         (["--json", "f.mlir"], "it is the input"),
         (["--svg", "x", "--json", "./x"], "are both 'x'"),
     ],
@@ -37,15 +39,32 @@ def test_no_file_is_written_twice_or_over_the_input(
     assert Path("f.mlir").read_text() == PROGRAM
 
 
+WRONG = "func.func @f() {\n  kernel.sofmax\n  func.return\n}\n"
+
+
+@pytest.mark.parametrize("name", ["f.mlir", "-"])
 def test_errors_show_the_line(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.mlir").write_text(WRONG)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WRONG.encode())))
+    assert main([name, "--svg", "f.svg"]) == 1
+    place, line, caret = capsys.readouterr().err.splitlines()
+    assert place.startswith(f"{'<stdin>' if name == '-' else name}:2:3: error: ")
+    assert (line, caret) == ("  kernel.sofmax", "  ^")
+
+
+def test_a_file_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("f.mlir").write_text("func.func @f() {\n  kernel.sofmax\n  func.return\n}\n")
-    assert main(["f.mlir", "--svg", "f.svg"]) == 1
-    place, line, caret = capsys.readouterr().err.splitlines()
-    assert place.startswith("f.mlir:2:3: error: ")
-    assert (line, caret) == ("  kernel.sofmax", "  ^")
+    assert main(["f.mirage", "--svg", "f.svg"]) == 1
+    said = "mirage-view: error: cannot open input file 'f.mirage': No such file or directory\n"
+    assert capsys.readouterr().err == said
 
 
 def test_an_artifact_has_no_other_function(tmp_path: Path) -> None:
