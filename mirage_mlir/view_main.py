@@ -176,11 +176,11 @@ def _view(given: argparse.Namespace) -> int:
 
 
 def _in_words(path: str, error: Exception) -> str:
-    """What is wrong with a file, without the number of an error of the system."""
-    if isinstance(error, OSError) and error.strerror:
-        which = "open input" if error.filename == path else "write"
-        return f"cannot {which} file '{error.filename}': {error.strerror}"
-    return str(error)
+    """What is wrong, as `mirage-opt` says it where it is a file."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return str(error)
+    which = "open input file" if error.filename == path else "write"
+    return f"cannot {which} '{error.filename}': {error.strerror}"
 
 
 if __name__ == "__main__":

@@ -73,7 +73,8 @@ def assembled_for_more_blocks(
         try:
             made = assemble(text)
         except PassFailure:
-            left_out = _multiplying(kernels) & wanted.keys() or wanted.keys()
+            matmuls = {each.sym_name.data for each in _functions(kernels) if _multiplies(each)}
+            left_out = (matmuls & wanted.keys()) or wanted.keys()
         else:
             left_out = made.slowed & wanted.keys()
             if not left_out:
@@ -85,16 +86,14 @@ def assembled_for_more_blocks(
 def _with_blocks(kernels: gpu.ModuleOp, wanted: Mapping[str, int]) -> gpu.ModuleOp:
     """The kernels, of which some ask for so many blocks on a multiprocessor."""
     asking = kernels.clone()
-    for op in asking.body.block.ops:
-        if isinstance(op, llvm.FuncOp) and (blocks := wanted.get(op.sym_name.data)):
+    for op in _functions(asking):
+        if blocks := wanted.get(op.sym_name.data):
             op.attributes["nvvm.minctasm"] = IntegerAttr(blocks, i32)
     return asking
 
 
-def _multiplying(kernels: gpu.ModuleOp) -> set[str]:
-    """The names of kernels with matmuls on tensor cores."""
-    functions = (op for op in kernels.body.block.ops if isinstance(op, llvm.FuncOp))
-    return {op.sym_name.data for op in functions if _multiplies(op)}
+def _functions(kernels: gpu.ModuleOp) -> list[llvm.FuncOp]:
+    return [op for op in kernels.body.block.ops if isinstance(op, llvm.FuncOp)]
 
 
 def _crowded(
@@ -105,9 +104,7 @@ def _crowded(
     found = {each.name: each for each in cubin.kernels}
     launched = {each.kernel: each for each in launches}
     crowded: dict[str, int] = {}
-    for op in kernels.body.block.ops:
-        if not isinstance(op, llvm.FuncOp) or not _is_free(op):
-            continue
+    for op in filter(_is_free, _functions(kernels)):
         made, launch = found[op.sym_name.data], launched[op.sym_name.data]
         residency = Residency(target, launch.threads, launch.shared_bytes + made.shared_bytes)
         now = residency.resident(made.registers)

@@ -106,9 +106,9 @@ class Accuracy:
         """
         random = np.random.default_rng([self.seed, 7])
         dims = window(self.reference, WINDOW, random)
-        if dims is None or most_blocks(self.candidate) > MOST_BLOCKS:
+        if dims is None or elements_of_window(self.reference, dims) > MOST_WHOLE:
             return None
-        if elements_of_window(self.reference, dims) > MOST_WHOLE:
+        if most_blocks(self.candidate) > MOST_BLOCKS:
             return None
         try:
             return self.known.gate(dims, self.kinds).losses(self.candidate)

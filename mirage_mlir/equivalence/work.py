@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.dialects import kernel
@@ -83,13 +83,13 @@ def elements_of_window(function: FuncOp, dims: Dims) -> int:
         for argument, each in zip(function.body.block.args, dims, strict=True)
     }
     for op in function.body.block.ops:
-        if isinstance(op, ReturnOp):
-            returned = (prod(shape_of(value)) for value in op.operands if value not in sizes)
-            return max([*map(prod, sizes.values()), *returned], default=0)
         if not isinstance(op, kernel.ConstantOp):
             for result in op.results:
                 sizes[result] = _sizes_of_window(result, op.operands, sizes)
-    raise AssertionError("a function returns")
+    last = function.body.block.last_op
+    assert last is not None, "a function returns"
+    constants = [prod(shape_of(value)) for value in last.operands if value not in sizes]
+    return max([*map(prod, sizes.values()), *constants], default=0)
 
 
 def _sizes_of_window(

@@ -150,16 +150,15 @@ class DecomposeCumsum(RewritePattern):
         size = kernel.shape_of(op.input)[dim]
         value = op.input if size == 1 else steps.widen(op.input)
         row = _longest_row(size)
-        total = _in_rows(steps, value, dim, row) if row else _in_steps(steps, value, dim)
+        whole = row == size
+        total = _in_steps(steps, value, dim) if whole else _in_rows(steps, value, dim, row)
         steps.replace_op(total, rewriter)
 
 
 def _longest_row(size: int) -> int:
-    """How many of `size` elements are summed in one row: 0 if all, or if no number divides them."""
-    if size <= MOST_TOGETHER:
-        return 0
-    rows = (size // number for number in range(2, MOST_TOGETHER + 1) if size % number == 0)
-    return next((row for row in rows if row <= MOST_TOGETHER), 0)
+    """How many of `size` elements are summed in one row: all if no such row divides them."""
+    counts = range(-(-size // MOST_TOGETHER), MOST_TOGETHER + 1)
+    return next((size // count for count in counts if size % count == 0), size)
 
 
 def _in_steps(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:

@@ -13,6 +13,7 @@ from mirage_mlir.search.cost_model.fitted import (
     EARLY_BYTES,
     EARLY_START,
     EMPTY_HELPS,
+    FROM_L2,
     IDLE_LATENCY,
     MOST_WALKING,
     NEITHER,
@@ -37,9 +38,6 @@ from mirage_mlir.search.cost_model.terms import (
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.work import WorkCount
 from mirage_mlir.search.saturation.extract import Derivation
-
-FROM_L2 = 2.0
-"""How much faster a multiprocessor receives from L2 than from device memory (H100, H200)."""
 
 
 class CopyTime(WorkCount):

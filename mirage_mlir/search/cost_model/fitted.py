@@ -230,6 +230,9 @@ that is empty in the last round: blocks of fuller multiprocessors end later. The
 took 1.3 to 2 % longer with 224, 359, 448 and 896 blocks than with 256, 384, 512 and 1024. Loops
 that read the same lines at the same time go on at the same pace anyway."""
 
+FROM_L2 = 2.0
+"""How much faster a multiprocessor receives from L2 than from device memory; a guess."""
+
 KEPT_IN_L2 = 0.7
 """Part of L2 that a tensor fills at most that is read from device memory but once: other tensors
 and results pass through the rest. An assumption: not fitted to anything that was timed."""

@@ -14,6 +14,14 @@ from mirage_mlir.view_main import main
 PROGRAM = "func.func @f() { func.return }\n"
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -25,13 +33,8 @@ PROGRAM = "func.func @f() { func.return }\n"
     ],
 )
 def test_no_file_is_written_twice_or_over_the_input(
-    options: list[str],
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("f.mlir").write_text(PROGRAM)
     assert main(["f.mlir", *options]) == 2
     assert said in capsys.readouterr().err
@@ -42,14 +45,11 @@ def test_no_file_is_written_twice_or_over_the_input(
 WRONG = "func.func @f() {\n  kernel.sofmax\n  func.return\n}\n"
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["f.mlir", "-"])
 def test_errors_show_the_line(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("f.mlir").write_text(WRONG)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WRONG.encode())))
     assert main([name, "--svg", "f.svg"]) == 1
@@ -58,10 +58,8 @@ def test_errors_show_the_line(
     assert (line, caret) == ("  kernel.sofmax", "  ^")
 
 
-def test_a_file_that_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["f.mirage", "--svg", "f.svg"]) == 1
     said = "mirage-view: error: cannot open input file 'f.mirage': No such file or directory\n"
     assert capsys.readouterr().err == said
