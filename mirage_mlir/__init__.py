@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mirage_mlir import jax as jax
+    from mirage_mlir import torch as torch
     from mirage_mlir.api.compile import CompiledFunction, compile
     from mirage_mlir.api.graph import KernelGraph
     from mirage_mlir.api.programs import (
@@ -80,7 +82,13 @@ _OF_MIRAGE = {
 """Names of Mirage's Python interface, and what is there instead."""
 
 
+_FRAMEWORKS = ("jax", "torch")
+"""Modules that need a framework: `mi.torch.explain` imports torch."""
+
+
 def __getattr__(name: str) -> object:
+    if name in _FRAMEWORKS:
+        return import_module(f"{__name__}.{name}")
     if name not in _MODULES:
         instead = f": {_OF_MIRAGE[name]}" if name in _OF_MIRAGE else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")

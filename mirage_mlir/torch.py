@@ -174,7 +174,8 @@ def explain(
 
     The model is called once, without gradients, with all that a call changes: statistics of a
     BatchNorm, the state of random numbers. The result prints as a table: which parts kernels take,
-    which are left and why, with modelled times.
+    which are left and why, with modelled times. Functions that `torch.compile` compiled before in
+    this process are compiled again when they are called next.
 
     Args:
         model: a module or a function.

@@ -44,16 +44,22 @@ class Known:
         return self._gates[key]
 
     def random_tests(
-        self, dims: Dims, *, exponential: frozenset[int], expand_sigmoid: bool, lanes: int
+        self,
+        dims: Dims,
+        *,
+        exponential: frozenset[int],
+        expand_sigmoid: bool,
+        lanes: int,
+        seed: int,
     ) -> RandomTests:
         """Random tests on some indices of the arguments."""
-        key = (*dims, exponential, expand_sigmoid, lanes)
+        key = (*dims, exponential, expand_sigmoid, lanes, seed)
         if key not in self._drawn:
             _forget(self._drawn)
             self._drawn[key] = RandomTests(
                 self.reference,
                 dims,
-                self.seed,
+                seed,
                 exponential=exponential,
                 expand_sigmoid=expand_sigmoid,
                 lanes=lanes,

@@ -9,7 +9,7 @@ has been compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, isfinite
 
 import numpy as np
@@ -76,6 +76,14 @@ class Outcome:
     evidence: Evidence
     reason: str = ""
     """Why it neither passed nor found a difference."""
+
+    def followed_by(self, other: Outcome) -> Outcome:
+        """The outcome of this test, which passed, and of another one that is independent of it."""
+        if not other.passed:
+            return other
+        probability = self.bound.probability * other.bound.probability
+        bound = Bound(probability, f"{other.bound.theorem}, tested twice")
+        return replace(other, bound=bound)
 
 
 @dataclass

@@ -123,10 +123,11 @@ class Backend:
 
     def _place(self, tensors: Sequence[Any]) -> tuple[str, bool] | None:
         """What to search for where tensors are, and whether that can be timed; None for none."""
-        found = [each for each in tensors if isinstance(each, torch.Tensor)]
-        if not found:
+        devices = [each.device for each in tensors if isinstance(each, torch.Tensor)]
+        if not devices:
             return None
-        device = found[0].device
+        # A scalar in host memory may stand before the tensors of a GPU.
+        device = next((each for each in devices if each.type == "cuda"), devices[0])
         name = self._options.get("target") or target_of(device)
         chips = [target_named(each).chip for each in (name, target_of(device))]
         here = device.type == "cuda" and chips[0] == chips[1]

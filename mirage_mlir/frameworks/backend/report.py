@@ -5,8 +5,9 @@ import os
 import sys
 from dataclasses import dataclass, field, replace
 
-LOG = logging.getLogger("mirage_mlir.backend")
-"""`TORCH_LOGS=+mirage_mlir.backend` shows it as well as `MIRAGE_LOG=1`."""
+LOG = logging.getLogger("mirage_mlir.frameworks.backend")
+"""`TORCH_LOGS=mirage_mlir.frameworks.backend` shows it as well as `MIRAGE_LOG=1`; torch takes names
+of packages only."""
 
 
 @dataclass(frozen=True)

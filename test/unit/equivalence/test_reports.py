@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,9 +17,11 @@ from mirage_mlir.equivalence import (
     EquivalenceReport,
     Verdict,
     Verifier,
+    bounds,
     check_equivalence,
     comparison,
 )
+from mirage_mlir.equivalence.random_tests import Outcome, RandomTests
 from mirage_mlir.equivalence.symbolic import Proof
 
 
@@ -71,6 +73,58 @@ def says(proof: Proof) -> Callable[..., Proof]:
         return proof
 
     return prove
+
+
+MAXIMA = "%r = reduce_max %0 {dims = array<i64: 0>} : 100x1 -> 1x1"
+SAME_MAXIMA = (
+    "%m = reshape %0 : 100x1 -> 4x25\n"
+    "%s = reduce_max %m {dims = array<i64: 1>} : 4x25 -> 4x1\n"
+    "%r = reduce_max %s {dims = array<i64: 0>} : 4x1 -> 1x1"
+)
+OTHER_MAXIMA = SAME_MAXIMA.replace("4x25\n", "4x25\n%t = square %m : 4x25 -> 4x25\n", 1).replace(
+    "reduce_max %m", "reduce_max %t"
+)
+
+
+@pytest.mark.parametrize(
+    ("of_a_pair", "bound"),
+    [
+        # There are six maxima, 18 pairs. More primes do not tell their words apart.
+        (1e-12, "at most 1.8e-11 by Schwartz-Zippel, degree 1, modulo 3 primes; max as"),
+        (1e-6, "at most 3.2e-10 by Schwartz-Zippel, degree 1, modulo 3 primes; max as"),
+        (1e-3, "not tested: equal at all elements, but wrong with a probability of up to 1.8e-02"),
+    ],
+)
+def test_a_second_test(of_a_pair: float, bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one test may be wrong too often, one that is independent of it follows."""
+    monkeypatch.setattr(comparison, "prove", says(Proof(False, "it was not tried")))
+    monkeypatch.setattr(bounds, "SUM", of_a_pair)
+    report = compare("100x1", "1x1", MAXIMA, SAME_MAXIMA)
+    assert bound in str(report)
+    assert ("tested twice" in str(report)) == (of_a_pair == 1e-6)
+    assert report.accepted(unverified=False) == (of_a_pair < 1e-3)
+
+
+def test_a_second_test_draws_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first test cannot see the second one finds."""
+    functions = programs("100x1", "1x1", MAXIMA, OTHER_MAXIMA)
+    monkeypatch.setattr(comparison, "prove", says(Proof(False, "it was not tried")))
+    monkeypatch.setattr(bounds, "SUM", 1e-6)
+    run = RandomTests.run
+    seen: list[tuple[int, tuple[int, ...]]] = []
+
+    def blind(self: RandomTests, candidate: FuncOp, private: Sequence[int] | None) -> Outcome:
+        first = not seen
+        outcome = run(self, functions[0] if first else candidate, private)
+        seen.append((self.seed, self._draws[0].domain.moduli))
+        return outcome
+
+    monkeypatch.setattr(RandomTests, "run", blind)
+    report = Verifier(functions[0]).compare(functions[1])
+    assert len(seen) == 2
+    assert seen[0][0] != seen[1][0]
+    assert set(seen[0][1]) != set(seen[1][1])
+    assert report.verdict is Verdict.DIFFERENT
 
 
 def test_neither_argument(monkeypatch: pytest.MonkeyPatch) -> None:
