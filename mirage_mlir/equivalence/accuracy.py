@@ -15,7 +15,13 @@ from mirage_mlir.equivalence.float_inputs import InputKind, has_f16, kinds_of
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.sample import adjacent, window
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
-from mirage_mlir.equivalence.work import elements_of_window, most_blocks, most_elements, seconds
+from mirage_mlir.equivalence.work import (
+    elements_of_window,
+    most_blocks,
+    most_elements,
+    seconds,
+    with_enough_elements,
+)
 from mirage_mlir.interpreters.dims import NotClosed
 
 GATE = 0.5
@@ -47,6 +53,10 @@ READ = 3e-8
 
 GATE_LABELS = (64, 16, 8, 4, 2, 1)
 """How many labels the gate looks at: errors are averages over elements."""
+
+FEWEST_ELEMENTS = 64
+"""Elements of a result that are looked at where there is time: the error of one alone is luck, as
+it may be what did not cancel of a long sum."""
 
 
 class Accuracy:
@@ -119,13 +129,7 @@ class Accuracy:
         """The gate on as many adjacent labels as fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
         kinds = self.kinds
-        found = [
-            (labels, seconds(self.reference, 1, slabs, labels, READ))
-            for labels in GATE_LABELS
-            if labels == 1 or most_elements(self.reference, slabs, labels) <= MOST_TOGETHER
-        ]
-        fitting = (each for each in found if each[1] * len(kinds) <= self.wanted)
-        labels, one = next(fitting, found[-1])
+        labels, one = self._labels(slabs, most)
         if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
@@ -135,3 +139,21 @@ class Accuracy:
             return None
         dims = adjacent(self.reference, slabs, labels, random)
         return self.known.gate(dims, kinds)
+
+    def _labels(self, slabs: Sequence[Slab], most: float) -> tuple[list[int], float]:
+        """How many labels of each slab axis are looked at, and what one kind of inputs takes."""
+
+        def timed(labels: list[int]) -> tuple[list[int], float]:
+            return labels, seconds(self.reference, 1, slabs, labels, READ)
+
+        last = timed([1] * len(slabs))
+        for each in GATE_LABELS:
+            labels = with_enough_elements(self.reference, slabs, each, FEWEST_ELEMENTS)
+            if most_elements(self.reference, slabs, labels) <= MOST_TOGETHER:
+                labels, one = timed(labels)
+                if one * len(self.kinds) <= self.wanted:
+                    return labels, one
+                # Rather fewer kinds of inputs than too few elements.
+                if each == 1 and one * FEWEST_KINDS <= most:
+                    last = labels, one
+        return last

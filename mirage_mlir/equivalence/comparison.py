@@ -131,7 +131,7 @@ class CandidateComparison:
     def _compared(self) -> _Compared | str:
         """The outcome of random tests, or the reason why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
-        everything = 2 * seconds(self.reference, lanes, [], 1)
+        everything = 2 * seconds(self.reference, lanes, [], [])
         affordable = everything <= self.budget and self._fits(lanes, [], 1)
         if self.slabs and not (everything <= AT_ONCE and affordable):
             try:
@@ -167,7 +167,8 @@ class CandidateComparison:
 
     def _fits(self, lanes: int, slabs: Sequence[Slab], labels: int) -> bool:
         """Whether the residues of the largest value fit in memory."""
-        return lanes * most_elements(self.reference, slabs, labels) <= MOST_RESIDUES
+        each = [labels] * len(slabs)
+        return lanes * most_elements(self.reference, slabs, each) <= MOST_RESIDUES
 
     def _too_much(self, estimate: float) -> str:
         if estimate > self.budget:
@@ -182,7 +183,7 @@ class CandidateComparison:
     def _labels(self, lanes: int) -> tuple[int, float]:
         """The number of labels of each class that are computed, and the seconds that this takes."""
         found = [
-            (labels, 2 * seconds(self.reference, lanes, self.slabs, labels))
+            (labels, 2 * seconds(self.reference, lanes, self.slabs, [labels] * len(self.slabs)))
             for labels in LABELS
             if labels == 1 or self._fits(lanes, self.slabs, labels)
         ]

@@ -39,14 +39,14 @@ def restricted(
 
 
 def adjacent(
-    function: FuncOp, slabs: Sequence[Slab], labels: int, random: np.random.Generator
+    function: FuncOp, slabs: Sequence[Slab], labels: Sequence[int], random: np.random.Generator
 ) -> Dims:
-    """The same for adjacent labels, which lie in few blocks."""
+    """The same for adjacent labels, which lie in few blocks: so many of each slab axis."""
     chosen: list[Index] = []
-    for slab in slabs:
-        starts = [int(random.integers(max(1, len(each) - labels + 1))) for each in slab.classes]
+    for slab, most in zip(slabs, labels, strict=True):
+        starts = [int(random.integers(max(1, len(each) - most + 1))) for each in slab.classes]
         pairs = zip(slab.classes, starts, strict=True)
-        chosen.append(np.concatenate([each[start : start + labels] for each, start in pairs]))
+        chosen.append(np.concatenate([each[start : start + most] for each, start in pairs]))
     return _with_labels(function, slabs, chosen)
 
 

@@ -30,7 +30,7 @@ def seconds(
     function: FuncOp,
     lanes: int,
     slabs: Sequence[Slab],
-    labels: int,
+    labels: Sequence[int],
     read: float = SECONDS_PER_INPUT,
 ) -> float:
     """
@@ -40,7 +40,7 @@ def seconds(
         function: what is evaluated.
         lanes: how many residues a number has.
         slabs: the slab axes of which some labels are computed; none: all is computed.
-        labels: how many labels of each class of them.
+        labels: how many labels of each class of them, for each slab axis.
         read: what an element of an argument takes to be made for a matmul.
     """
     parts = _parts(slabs, labels)
@@ -59,7 +59,7 @@ def seconds(
     return total * lanes
 
 
-def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int) -> float:
+def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: Sequence[int]) -> float:
     """The elements of the largest value that an evaluation keeps whole: matmuls read panels."""
     parts = _parts(slabs, labels)
     values = [result for op in function.body.block.ops for result in op.results]
@@ -116,12 +116,37 @@ def most_blocks(function: FuncOp) -> int:
     return max((prod(graph.grid_sizes) for graph in graphs), default=1)
 
 
-def _parts(slabs: Sequence[Slab], labels: int) -> dict[SSAValue, float]:
+def with_enough_elements(
+    function: FuncOp, slabs: Sequence[Slab], labels: int, fewest: int
+) -> list[int]:
+    """
+    As many labels of each slab axis, or more where a result would have fewer elements than that.
+
+    Where all of a result are fewer, all of it.
+    """
+    found = [labels] * len(slabs)
+    last = function.body.block.last_op
+    assert last is not None, "a function returns"
+    for value in last.operands:
+        own = [number for number, slab in enumerate(slabs) if value in slab.located]
+        while _elements(value, slabs, found) < fewest:
+            more = [n for n in own if found[n] < max(map(len, slabs[n].classes))]
+            if not more:
+                break
+            found[min(more, key=lambda n: found[n])] *= 2
+    return found
+
+
+def _elements(value: SSAValue, slabs: Sequence[Slab], labels: Sequence[int]) -> float:
+    return prod(shape_of(value)) * _parts(slabs, labels).get(value, 1.0)
+
+
+def _parts(slabs: Sequence[Slab], labels: Sequence[int]) -> dict[SSAValue, float]:
     """The share of each value's elements that is computed."""
     parts: dict[SSAValue, float] = {}
-    for slab in slabs:
+    for slab, most in zip(slabs, labels, strict=True):
         count = sum(len(each) for each in slab.classes)
-        kept = sum(min(labels, len(each)) for each in slab.classes)
+        kept = sum(min(most, len(each)) for each in slab.classes)
         for value in slab.located:
             parts[value] = parts.get(value, 1.0) * kept / count
     return parts

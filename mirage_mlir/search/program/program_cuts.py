@@ -272,7 +272,9 @@ def cut_at(uses: Uses, stored: Sequence[int]) -> ProgramCut | None:
     program = uses.program
     tensors: list[Output] = []
     for node in stored:
-        given = [output for output in program.outputs if output.node == node]
+        # A result that repeats the value along another axis is more than what the rest reads.
+        own = {*program.nodes[node].axes, None}
+        given = [o for o in program.outputs if o.node == node and own.issuperset(o.axes)]
         made = Output(node, uses.stored_axes(node), uses.element_type(node))
         tensors.append(given[0] if given else made)
     first = Copier(program, {})

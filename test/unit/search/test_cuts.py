@@ -73,6 +73,16 @@ def two_sums() -> ProgramBuilder:
     return b
 
 
+def repeated() -> ProgramBuilder:
+    """A table that is returned twice, one copy below the other, and read once."""
+    b = ProgramBuilder()
+    x, w, angles = b.input((3, 10)), b.input((10, 8)), b.input((1, 8), "f32")
+    table = b.function(Function("sigmoid"), b.broadcast(angles, (2, 8)))
+    b.output(table)
+    b.output(b.binary(Kind.MUL, b.matmul(x, w), b.slice(table, (1, 0), (1, 8), (1, 1))))
+    return b
+
+
 PROGRAMS = {
     "rmsnorm_linear": rmsnorm_linear,
     "gated": gated,
@@ -80,6 +90,7 @@ PROGRAMS = {
     "residual": residual,
     "chain": chain,
     "two_sums": two_sums,
+    "repeated": repeated,
 }
 
 
