@@ -129,7 +129,7 @@ class Accuracy:
         """The gate on as many adjacent labels as fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
         kinds = self.kinds
-        labels, one = self._labels(slabs, most)
+        labels, one = self.labels(slabs, most)
         if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
@@ -140,7 +140,7 @@ class Accuracy:
         dims = adjacent(self.reference, slabs, labels, random)
         return self.known.gate(dims, kinds)
 
-    def _labels(self, slabs: Sequence[Slab], most: float) -> tuple[list[int], float]:
+    def labels(self, slabs: Sequence[Slab], most: float) -> tuple[list[int], float]:
         """How many labels of each slab axis are looked at, and what one kind of inputs takes."""
 
         def timed(labels: list[int]) -> tuple[list[int], float]:

@@ -55,4 +55,4 @@ def test_rather_fewer_kinds_than_too_few_elements(monkeypatch: pytest.MonkeyPatc
     assert gate.dims[1][1].count == 64
     assert found[0.99 * one] is None
     # Where there is no time for that, one element.
-    assert measured._labels(slabs, 2.9 * enough)[0] == [1, 1]
+    assert measured.labels(slabs, 2.9 * enough)[0] == [1, 1]
