@@ -112,6 +112,11 @@ class Model:
 
         return step
 
+    def release(self) -> None:
+        """Give the GPU back the memory that nothing is in any more."""
+        if self._device == "cuda":
+            self._torch.cuda.empty_cache()
+
     def tokens(self, batch: int, number: int, seed: int) -> Any:
         """Random tokens, the same for a seed."""
         torch = self._torch
@@ -219,7 +224,11 @@ def _exact(model: Model, batch: int, steps: int) -> list[Any]:
     """Logits in float64."""
     module = copy.deepcopy(model.module).double()
     cache = model.filled_cache(module, batch)
-    return model.decoded(model.forward(module, cache), cache, batch, steps)
+    found = model.decoded(model.forward(module, cache), cache, batch, steps)
+    del module, cache
+    # What is timed next has its memory where it has it without this.
+    model.release()
+    return found
 
 
 def _shown(value: object) -> str:
@@ -261,6 +270,7 @@ def write(rows: Sequence[dict[str, object]], options: argparse.Namespace) -> Non
     """Write the numbers, with what they depend on."""
     torch: Any = import_module("torch")
     about = {"model": options.model, "positions": options.positions, "layers": options.layers}
+    about["transformers"] = gpu.package_version("transformers")
     table = {"environment": gpu.environment(torch), **about, "pack": options.pack, "rows": rows}
     folder: Path = options.results / gpu.machine_name(torch)
     folder.mkdir(parents=True, exist_ok=True)

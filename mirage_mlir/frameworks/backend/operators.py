@@ -166,8 +166,8 @@ class PartOperator:
             except Exception as error:
                 self._failed = True
                 warnings.warn(
-                    f"kernels of a part of the model failed, and torch's operators take their "
-                    f"place: {type(error).__name__}: {error}",
+                    f"kernels of a part of the model failed, {self.form.name}, and torch's "
+                    f"operators take their place: {type(error).__name__}: {error}",
                     RuntimeWarning,
                     stacklevel=2,
                 )

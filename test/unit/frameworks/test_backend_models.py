@@ -62,11 +62,20 @@ def decoded(model: Any, step: Callable[..., Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["Llama", "Qwen3"])
+def with_adapters(model: Any) -> Any:
+    """With small products beside two of its weights, which change what it computes."""
+    peft: Any = package("peft")
+    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    return peft.get_peft_model(model, config)
+
+
+@pytest.mark.parametrize("name", ["Llama", "Qwen3", "LoRA"])
 def test_decoding(name: str) -> None:
     """Token by token: keys and values are written by torch, between parts by kernels."""
-    config = getattr(transformers, f"{name}Config")(**SIZES)
-    model = getattr(transformers, f"{name}ForCausalLM")(config).eval().to(torch.bfloat16)
+    kind = "Llama" if name == "LoRA" else name
+    config = getattr(transformers, f"{kind}Config")(**SIZES)
+    model = getattr(transformers, f"{kind}ForCausalLM")(config)
+    model = (with_adapters(model) if name == "LoRA" else model).eval().to(torch.bfloat16)
     call, backend = compiled(model)
     with torch.no_grad():
         pairs = zip(decoded(model, call), decoded(model, model), strict=True)
@@ -79,15 +88,21 @@ def test_decoding(name: str) -> None:
 
 def test_lora() -> None:
     """A model with adapters beside its weights, the whole prompt at once, and its gradients."""
-    peft: Any = package("peft")
-    base = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES))
-    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
-    model = peft.get_peft_model(base, config).eval()
+    model = with_adapters(transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES))).eval()
     tokens = torch.randint(0, SIZES["vocab_size"], (1, PROMPT))
     call, backend = compiled(lambda tokens: model(input_ids=tokens, use_cache=False).logits)
     with torch.no_grad():
         assert close(call(tokens), model(input_ids=tokens, use_cache=False).logits, 1e-4)
-    assert backend.explanation.taken >= 3
+    assert (taken := backend.explanation.taken) >= 3
+    trained = [each for each in model.parameters() if each.requires_grad]
+    assert len(trained) == 4  # two for each of two projections of one layer
+    direction = torch.randn(1, PROMPT, SIZES["vocab_size"])
+    found, wanted = (
+        torch.autograd.grad((logits * direction).sum(), trained)
+        for logits in (call(tokens), model(input_ids=tokens, use_cache=False).logits)
+    )
+    assert all(close(one, two, 1e-4) for one, two in zip(found, wanted, strict=True))
+    assert backend.explanation.taken >= 2 * taken
 
 
 def test_parts_of_a_tensor() -> None:
