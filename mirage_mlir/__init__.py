@@ -88,7 +88,10 @@ _FRAMEWORKS = ("jax", "torch")
 
 def __getattr__(name: str) -> object:
     if name in _FRAMEWORKS:
-        return import_module(f"{__name__}.{name}")
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            raise AttributeError(f"module {__name__!r} has no {name!r} here: {error}") from error
     if name not in _MODULES:
         instead = f": {_OF_MIRAGE[name]}" if name in _OF_MIRAGE else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")

@@ -54,9 +54,9 @@ READ = 3e-8
 GATE_LABELS = (64, 16, 8, 4, 2, 1)
 """How many labels the gate looks at: errors are averages over elements."""
 
-FEWEST_ELEMENTS = 64
-"""Elements of a result that are looked at where there is time: the error of one alone is luck, as
-it may be what did not cancel of a long sum."""
+MORE = 1.5
+"""How much longer it may take to look at up to 64 elements of each result: the error of one alone
+is luck, as it may be what did not cancel of a long sum."""
 
 
 class Accuracy:
@@ -129,31 +129,33 @@ class Accuracy:
         """The gate on as many adjacent labels as fit the time limit."""
         random = np.random.default_rng([self.seed, 6])
         kinds = self.kinds
-        labels, one = self.labels(slabs, most)
-        if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
+        found = [
+            (labels, seconds(self.reference, 1, slabs, [labels] * len(slabs), READ))
+            for labels in GATE_LABELS
+            if labels == 1
+            or most_elements(self.reference, slabs, [labels] * len(slabs)) <= MOST_TOGETHER
+        ]
+        fitting = (each for each in found if each[1] * len(kinds) <= self.wanted)
+        labels, one = next(fitting, found[-1])
+        if most_elements(self.reference, slabs, [labels] * len(slabs)) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
         if one * len(kinds) > self.wanted:
             kinds = kinds[: max(FEWEST_KINDS, int(self.wanted / one))]
         if one * len(kinds) > most:
             return None
-        dims = adjacent(self.reference, slabs, labels, random)
-        return self.known.gate(dims, kinds)
+        chosen = enough_labels(self.reference, slabs, labels)
+        return self.known.gate(adjacent(self.reference, slabs, chosen, random), kinds)
 
-    def labels(self, slabs: Sequence[Slab], most: float) -> tuple[list[int], float]:
-        """How many labels of each slab axis are looked at, and what one kind of inputs takes."""
 
-        def timed(labels: list[int]) -> tuple[list[int], float]:
-            return labels, seconds(self.reference, 1, slabs, labels, READ)
-
-        last = timed([1] * len(slabs))
-        for each in GATE_LABELS:
-            labels = with_enough_elements(self.reference, slabs, each, FEWEST_ELEMENTS)
-            if most_elements(self.reference, slabs, labels) <= MOST_TOGETHER:
-                labels, one = timed(labels)
-                if one * len(self.kinds) <= self.wanted:
-                    return labels, one
-                # Rather fewer kinds of inputs than too few elements.
-                if each == 1 and one * FEWEST_KINDS <= most:
-                    last = labels, one
-        return last
+def enough_labels(function: FuncOp, slabs: Sequence[Slab], labels: int) -> list[int]:
+    """As many labels of each slab axis, and more of those that cost little, for results of few."""
+    plain = [labels] * len(slabs)
+    time = MORE * seconds(function, 1, slabs, plain, READ)
+    memory = max(MOST_TOGETHER, most_elements(function, slabs, plain))
+    for fewest in GATE_LABELS:
+        found = with_enough_elements(function, slabs, labels, fewest)
+        if most_elements(function, slabs, found) <= memory:
+            if seconds(function, 1, slabs, found, READ) <= time:
+                return found
+    return plain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -11,16 +10,16 @@ from xdsl.ir import Operation
 
 from mirage_mlir.dialects import kernel
 from mirage_mlir.equivalence.accuracy import (
-    FEWEST_ELEMENTS,
     GATE_LABELS,
     MOST_TOGETHER,
     MOST_WHOLE,
     READ,
+    enough_labels,
 )
 from mirage_mlir.equivalence.rounding_residuals import MOST_RUNS, rounding_residuals
 from mirage_mlir.equivalence.sample import adjacent
 from mirage_mlir.equivalence.slabs import find_slabs
-from mirage_mlir.equivalence.work import most_elements, seconds, with_enough_elements
+from mirage_mlir.equivalence.work import most_elements, seconds
 from mirage_mlir.interpreters.dims import NotClosed
 from mirage_mlir.interpreters.domain import NotInterpretable
 from mirage_mlir.interpreters.rounded_results import rounds
@@ -55,18 +54,21 @@ def _found(function: FuncOp) -> frozenset[Operation] | None:
     slabs = find_slabs(function, function, sums=True)
     runs = min(MOST_RUNS, len(function.body.block.args)) + 2
 
-    def takes(labels: Sequence[int]) -> float:
-        return seconds(function, 1, slabs, labels, READ)
+    def takes(labels: int) -> float:
+        return seconds(function, 1, slabs, [labels] * len(slabs), READ)
 
-    def fits(labels: Sequence[int]) -> bool:
-        elements = most_elements(function, slabs, labels) * runs
-        return takes(labels) * runs <= WANTED_SECONDS and elements <= MOST_TOGETHER
+    def elements(labels: int) -> float:
+        return most_elements(function, slabs, [labels] * len(slabs))
 
-    wanted = (with_enough_elements(function, slabs, each, FEWEST_ELEMENTS) for each in GATE_LABELS)
-    labels = next(filter(fits, wanted), [1] * len(slabs))
-    if takes(labels) > MOST_SECONDS or most_elements(function, slabs, labels) > MOST_WHOLE:
+    def fits(labels: int) -> bool:
+        short = takes(labels) * runs <= WANTED_SECONDS
+        return short and elements(labels) * runs <= MOST_TOGETHER
+
+    labels = next(filter(fits, GATE_LABELS), 1)
+    if takes(labels) > MOST_SECONDS or elements(labels) > MOST_WHOLE:
         return None
-    dims = adjacent(function, slabs, labels, np.random.default_rng(SEED))
+    chosen = enough_labels(function, slabs, labels)
+    dims = adjacent(function, slabs, chosen, np.random.default_rng(SEED))
     most_runs = min(runs - 2, int(MOST_SECONDS / takes(labels)))
     return rounding_residuals(function, dims, most_runs, SEED)
 

@@ -10,6 +10,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.operators import structure_of
 
+MOST_MASKED = 128
+"""Elements of a cumulative sum that are summed under a mask. That is n additions for each, where
+steps read and write all of them log2(n) times, which is modelled to take three times as long."""
+
 MOST_TOGETHER = 8192
 """Elements of a cumulative sum that are summed in steps: tensors of as many are put side by side by
 blocks of every target, in f32."""
@@ -136,22 +140,29 @@ class DecomposeReduceMean(RewritePattern):
 
 class DecomposeCumsum(RewritePattern):
     """
-    `cumsum(x)` in steps: each adds to every element what is 1, 2, 4, ... places before it.
+    `cumsum(x)` as sums under a mask, or in steps where those would be too much work.
 
-    After a step with distance d an element is the sum of up to 2 d elements that end at it, so
-    ceil(log2(n)) steps are enough for n elements. More than a block can hold are cut into rows,
-    each of which begins with the sum of those before it.
-    Source: Hillis and Steele, "Data Parallel Algorithms" (1986).
+    Under the mask element i is the sum of all j <= i, n additions for each of n elements, in one
+    kernel. In steps each adds to every element what is 1, 2, 4, ... places before it: after a step
+    with distance d an element is the sum of up to 2 d elements that end at it, so ceil(log2(n))
+    steps, each of them a kernel, are enough. More than a block can hold are cut into rows, each of
+    which begins with the sum of those before it.
+    Source of the steps: Hillis and Steele, "Data Parallel Algorithms" (1986).
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: kernel.CumsumOp, rewriter: PatternRewriter) -> None:
         steps, dim = F32Steps(op), op.dim.value.data
         size = kernel.shape_of(op.input)[dim]
-        value = op.input if size == 1 else steps.widen(op.input)
-        row = _longest_row(size)
-        whole = row == size
-        total = _in_steps(steps, value, dim) if whole else _in_rows(steps, value, dim, row)
+        if size == 1:
+            steps.replace_op(op.input, rewriter)
+            return
+        value, row = steps.widen(op.input), _longest_row(size)
+        if size <= MOST_MASKED:
+            total = _masked(steps, value, dim)
+        else:
+            whole = row == size
+            total = _in_steps(steps, value, dim) if whole else _in_rows(steps, value, dim, row)
         steps.replace_op(total, rewriter)
 
 
@@ -159,6 +170,27 @@ def _longest_row(size: int) -> int:
     """How many of `size` elements are summed in one row: all if no such row divides them."""
     counts = range(-(-size // MOST_TOGETHER), MOST_TOGETHER + 1)
     return next((size // count for count in counts if size % count == 0), size)
+
+
+def _masked(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:
+    """
+    For each index i along `dim` the sum of the elements up to it.
+
+    Those behind it are selected away, and not multiplied by zero: they may be infinite.
+    """
+    tensor, shape = kernel.tensor_type(value), kernel.shape_of(value)
+    kind, ones = tensor.element_type, [1] * (len(shape) + 1)
+
+    def index(along: int) -> SSAValue:
+        sizes = [*ones[:along], shape[dim], *ones[along + 1 :]]
+        return steps.add(kernel.IotaOp(along, TensorType(kind, sizes)))
+
+    mask = steps.add(kernel.CompareOp(index(dim + 1), index(dim), "le"))
+    each = TensorType(kind, [*shape[:dim], 1, *shape[dim:]])
+    zero = steps.add(kernel.ConstantOp(0.0, TensorType(kind, ones)))
+    seen = kernel.SelectOp(mask, steps.add(kernel.ReshapeOp(value, each)), zero)
+    total = steps.add(kernel.ReduceSumOp(steps.add(seen), [dim + 1]))
+    return steps.add(kernel.ReshapeOp(total, tensor))
 
 
 def _in_steps(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:

@@ -112,22 +112,35 @@ func.func @elementary(%x: tensor<4x8xf16>, %w: tensor<8x16xf16>) -> tensor<4x1xf
   func.return %d : tensor<4x1xf32>
 }
 
-// Prefix sums of three elements in two steps: each adds what is 1, then 2 places before.
+// Prefix sums of few elements are sums under a mask. What is behind an element is not multiplied by
+// zero: it may be infinite.
 // CHECK-LABEL: func.func @cumsum(
 // CHECK-NEXT:    %[[X:.*]] = kernel.cast %x : (tensor<3x2xf16>) -> tensor<3x2xf32>
-// CHECK-NEXT:    %[[A:.*]] = kernel.slice %[[X]] {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
-// CHECK-NEXT:    %[[B:.*]] = kernel.slice %[[X]] {offsets = array<i64: 1, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
-// CHECK-NEXT:    %[[C:.*]] = kernel.slice %[[X]] {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
-// CHECK-NEXT:    %[[D:.*]] = kernel.add %[[B]], %[[C]] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-// CHECK-NEXT:    %[[Y:.*]] = kernel.concat %[[A]], %[[D]] {dim = 0 : i64}
-// CHECK-NEXT:    %[[E:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, {{.*}} -> tensor<2x2xf32>
-// CHECK-NEXT:    %[[F:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 2, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
-// CHECK-NEXT:    %[[G:.*]] = kernel.slice %[[Y]] {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 2>, {{.*}} -> tensor<1x2xf32>
-// CHECK-NEXT:    %[[H:.*]] = kernel.add %[[F]], %[[G]] : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
-// CHECK-NEXT:    %[[Z:.*]] = kernel.concat %[[E]], %[[H]] {dim = 0 : i64}
+// CHECK-NEXT:    %[[J:.*]] = kernel.iota {dim = 1 : i64} : tensor<1x3x1xf32>
+// CHECK-NEXT:    %[[I:.*]] = kernel.iota {dim = 0 : i64} : tensor<3x1x1xf32>
+// CHECK-NEXT:    %[[M:.*]] = kernel.compare %[[J]], %[[I]] {predicate = "le"} : {{.*}} -> tensor<3x3x1xf32>
+// CHECK-NEXT:    %[[O:.*]] = kernel.constant {value = 0.000000e+00 : f32} : tensor<1x1x1xf32>
+// CHECK-NEXT:    %[[W:.*]] = kernel.reshape %[[X]] : (tensor<3x2xf32>) -> tensor<1x3x2xf32>
+// CHECK-NEXT:    %[[S:.*]] = kernel.select %[[M]], %[[W]], %[[O]] : {{.*}} -> tensor<3x3x2xf32>
+// CHECK-NEXT:    %[[T:.*]] = kernel.reduce_sum %[[S]] {dims = array<i64: 1>} : (tensor<3x3x2xf32>) -> tensor<3x1x2xf32>
+// CHECK-NEXT:    %[[Z:.*]] = kernel.reshape %[[T]] : (tensor<3x1x2xf32>) -> tensor<3x2xf32>
 // CHECK-NEXT:    %[[R:.*]] = kernel.cast %[[Z]] : (tensor<3x2xf32>) -> tensor<3x2xf16>
 // CHECK-NEXT:    func.return %[[R]]
 func.func @cumsum(%x: tensor<3x2xf16>) -> tensor<3x2xf16> {
   %y = kernel.cumsum %x {dim = 0 : i64} : (tensor<3x2xf16>) -> tensor<3x2xf16>
   func.return %y : tensor<3x2xf16>
+}
+
+// More of them in steps: each adds what is 1, 2, 4, ... places before.
+// CHECK-LABEL: func.func @long_cumsum(
+// CHECK-NEXT:    %[[A:.*]] = kernel.slice %x {offsets = array<i64: 0>, sizes = array<i64: 1>, {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:    %[[B:.*]] = kernel.slice %x {offsets = array<i64: 1>, sizes = array<i64: 129>, {{.*}} -> tensor<129xf32>
+// CHECK-NEXT:    %[[C:.*]] = kernel.slice %x {offsets = array<i64: 0>, sizes = array<i64: 129>, {{.*}} -> tensor<129xf32>
+// CHECK-NEXT:    %[[D:.*]] = kernel.add %[[B]], %[[C]] : (tensor<129xf32>, tensor<129xf32>) -> tensor<129xf32>
+// CHECK-NEXT:    kernel.concat %[[A]], %[[D]] {dim = 0 : i64}
+// CHECK-COUNT-7: kernel.concat
+// CHECK-NOT:     kernel.concat
+func.func @long_cumsum(%x: tensor<130xf32>) -> tensor<130xf32> {
+  %y = kernel.cumsum %x {dim = 0 : i64} : (tensor<130xf32>) -> tensor<130xf32>
+  func.return %y : tensor<130xf32>
 }

@@ -79,8 +79,8 @@ class FactorSets:
 
         The last of them is split where that is needed.
         """
-        taken = 1
-        for count, leaf in enumerate(self.leaves(factors)):
+        taken, leaves = 1, self.leaves(factors)
+        for count, leaf in enumerate(leaves):
             if taken == size:
                 return count
             rest, own = size // taken, self.sizes[leaf]
@@ -88,11 +88,12 @@ class FactorSets:
                 raise _MisfitError(self._no_part(factors, size))
             if rest < own:
                 self._split(leaf, rest)
-                return count + 1
+                # Those before it may have the same leaf, which is two now.
+                return len(self.leaves(leaves[:count])) + 1
             taken *= own
         if taken != size:
             raise _MisfitError(self._no_part(factors, size))
-        return len(self.leaves(factors))
+        return len(leaves)
 
     def _no_part(self, factors: Factors, size: int) -> str:
         return f"{size} elements are no whole part of {self.described(factors)}"

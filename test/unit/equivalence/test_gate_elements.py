@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from bodies import programs
+from bodies import compare, programs
 from xdsl.dialects.func import FuncOp
 
-from mirage_mlir.equivalence import accuracy
-from mirage_mlir.equivalence.accuracy import FEWEST_KINDS, READ, Accuracy
+from mirage_mlir.equivalence import Verdict, accuracy
+from mirage_mlir.equivalence.accuracy import READ, Accuracy, enough_labels
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.slabs import find_slabs
 from mirage_mlir.equivalence.work import seconds, with_enough_elements
@@ -37,22 +37,51 @@ def test_a_label_may_be_one_element_or_many() -> None:
     assert with_enough_elements(function, slabs, 1, 1 << 20) == [1024, 8]
 
 
-def test_rather_fewer_kinds_than_too_few_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_elements_where_they_cost_little() -> None:
+    """64 columns of a product are little beside a long row, and rows are much beside others."""
+    both = """
+    %r0 = matmul %0, %1 : 1x512:bf16 512x1024:bf16 -> 1x1024:bf16
+    %r1 = softmax %2 {dim = 1 : i64} : 8x262144:bf16 -> 8x262144:bf16
+    """
+    inputs = "1x512:bf16 512x1024:bf16 8x262144:bf16"
+    (function,) = programs(inputs, "1x1024:bf16 8x262144:bf16", both)
+    slabs = find_slabs(function, function)
+    assert [sum(map(len, slab.classes)) for slab in slabs] == [1024, 8]
+    assert enough_labels(function, slabs, 1) == [64, 1]
+    assert enough_labels(function, slabs, 2) == [64, 2]
+    # Rows of a sum, each of which is as long: 16 of them are what there is time for.
+    total = "%r = reduce_sum %0 {dims = array<i64: 1>} : 512x4096:bf16 -> 512x1:bf16"
+    (function,) = programs("512x4096:bf16", "512x1:bf16", total)
+    slabs = find_slabs(function, function)
+    for labels in (1, 16, 64):
+        assert enough_labels(function, slabs, labels) == [labels]
+
+
+def test_kinds_of_inputs_are_not_fewer_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     function = columns_and_rows()
     slabs = find_slabs(function, function)
-    one, enough = (seconds(function, 1, slabs, [n, 1], READ) for n in (1, 64))
-    assert one < enough / 2
-    monkeypatch.setattr(accuracy, "GATE_LABELS", (1,))
     measured = Accuracy(Known(function, 0), function, slabs, exponentials=True)
-    kinds = len(measured.kinds)
-    assert kinds > FEWEST_KINDS
-    # What is wanted is all kinds of inputs on one element, or three of them on enough.
-    measured.wanted = 1.01 * max(one * kinds, enough * FEWEST_KINDS)
-    assert measured.wanted < enough * kinds
-    found = {most: measured.gate(slabs, most) for most in (measured.wanted, 0.99 * one)}
-    gate = found[measured.wanted]
-    assert gate is not None
-    assert gate.dims[1][1].count == 64
-    assert found[0.99 * one] is None
-    # Where there is no time for that, one element.
-    assert measured.labels(slabs, 2.9 * enough)[0] == [1, 1]
+    measured.wanted = 1.01 * len(measured.kinds) * seconds(function, 1, slabs, [1, 1], READ)
+    gates: list[tuple[int, int]] = []
+    for more in (1.0, 100.0):
+        monkeypatch.setattr(accuracy, "MORE", more)
+        monkeypatch.setattr(measured, "known", Known(function, 0))
+        gate = measured.gate(slabs, measured.wanted)
+        assert gate is not None
+        gates.append((gate.dims[1][1].count, len(gate.losses(function))))
+    assert gates == [(1, 2 * len(measured.kinds)), (64, 2 * len(measured.kinds))]
+
+
+F16 = """
+%x = cast %0 : 1x16384:bf16 -> 1x16384:f16
+%w = cast %1 : 16384x4096:bf16 -> 16384x4096:f16
+%p = matmul %x, %w : 1x16384:f16 16384x4096:f16 -> 1x4096:f16
+%r = cast %p : 1x4096:f16 -> 1x4096:bf16
+"""
+
+
+def test_large_products_through_f16_are_refused() -> None:
+    """They overflow on the largest inputs that the program bears, a kind that few have room for."""
+    product = "%r = matmul %0, %1 : 1x16384:bf16 16384x4096:bf16 -> 1x4096:bf16"
+    report = compare("1x16384:bf16 16384x4096:bf16", "1x4096:bf16", product, F16)
+    assert report.verdict is Verdict.INACCURATE

@@ -1,4 +1,4 @@
-"""Prefix sums of more elements than a block holds: in rows, to which the rows before are added."""
+"""Prefix sums: under a mask, in steps, and in rows to which the rows before are added."""
 
 import numpy as np
 import pytest
@@ -41,6 +41,7 @@ def test_rows(
     shape: tuple[int, ...], dim: int, rows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decompose, "MOST_TOGETHER", 8)
+    monkeypatch.setattr(decompose, "MOST_MASKED", 1)
     function = taken_apart(shape, dim)
     names = [op.name for op in function.body.block.ops]
     assert "kernel.cumsum" not in names
@@ -48,6 +49,24 @@ def test_rows(
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32).astype(np.float64)
     (found,) = run_function(function, [x], rounding=False)
     np.testing.assert_allclose(found, np.cumsum(x, dim), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((1,), 0), ((2, 128), 1), ((128, 3), 0), ((2, 5, 3), 1)]
+)
+def test_a_mask(shape: tuple[int, ...], dim: int) -> None:
+    """Few elements are one sum under a mask: what is infinite is not seen before it."""
+    function = taken_apart(shape, dim)
+    names = [op.name for op in function.body.block.ops]
+    assert names.count("kernel.reduce_sum") == (shape[dim] > 1)
+    assert "kernel.concat" not in names
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32).astype(np.float64)
+    (found,) = run_function(function, [x], rounding=False)
+    np.testing.assert_allclose(found, np.cumsum(x, dim), rtol=1e-12, atol=1e-12)
+    x[tuple(size // 2 for size in shape)] = np.inf
+    (found,) = run_function(function, [x], rounding=False)
+    assert np.array_equal(np.isinf(found), np.isinf(np.cumsum(x, dim)))
+    assert not np.isnan(found).any()
 
 
 def test_a_vocabulary() -> None:
