@@ -14,6 +14,9 @@ MOST_MASKED = 128
 """Elements of a cumulative sum that are summed under a mask. That is n additions for each, where
 steps read and write all of them log2(n) times, which is modelled to take three times as long."""
 
+MOST_STORED = 1 << 30
+"""Elements under the mask: 4 GB, where each operator is a kernel of its own and stores them."""
+
 MOST_TOGETHER = 8192
 """Elements of a cumulative sum that are summed in steps: tensors of as many are put side by side by
 blocks of every target, in f32."""
@@ -158,7 +161,7 @@ class DecomposeCumsum(RewritePattern):
             steps.replace_op(op.input, rewriter)
             return
         value, row = steps.widen(op.input), _longest_row(size)
-        if size <= MOST_MASKED:
+        if size <= MOST_MASKED and prod(kernel.shape_of(op.input)) * size <= MOST_STORED:
             total = _masked(steps, value, dim)
         else:
             whole = row == size

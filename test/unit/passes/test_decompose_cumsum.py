@@ -69,6 +69,13 @@ def test_a_mask(shape: tuple[int, ...], dim: int) -> None:
     assert not np.isnan(found).any()
 
 
+@pytest.mark.parametrize(("rows", "masked"), [(1 << 16, True), ((1 << 16) + 1, False)])
+def test_masks_of_large_tensors(rows: int, masked: bool) -> None:
+    """Each operator alone would store all that is under the mask."""
+    names = [op.name for op in taken_apart((rows, 128), 1).body.block.ops]
+    assert ("kernel.select" in names) == masked
+
+
 def test_a_vocabulary() -> None:
     """No tensor that is put together is longer than a block can hold."""
     function = taken_apart((2, 50257), 1)
