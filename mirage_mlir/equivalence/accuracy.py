@@ -130,14 +130,13 @@ class Accuracy:
         random = np.random.default_rng([self.seed, 6])
         kinds = self.kinds
         found = [
-            (labels, seconds(self.reference, 1, slabs, [labels] * len(slabs), READ))
+            (labels, seconds(self.reference, 1, slabs, labels, READ))
             for labels in GATE_LABELS
-            if labels == 1
-            or most_elements(self.reference, slabs, [labels] * len(slabs)) <= MOST_TOGETHER
+            if labels == 1 or most_elements(self.reference, slabs, labels) <= MOST_TOGETHER
         ]
         fitting = (each for each in found if each[1] * len(kinds) <= self.wanted)
         labels, one = next(fitting, found[-1])
-        if most_elements(self.reference, slabs, [labels] * len(slabs)) > MOST_WHOLE:
+        if most_elements(self.reference, slabs, labels) > MOST_WHOLE:
             return None
         # Of a large program only the kinds that say most.
         if one * len(kinds) > self.wanted:
@@ -149,13 +148,16 @@ class Accuracy:
 
 
 def enough_labels(function: FuncOp, slabs: Sequence[Slab], labels: int) -> list[int]:
-    """As many labels of each slab axis, and more of those that cost little, for results of few."""
-    plain = [labels] * len(slabs)
-    time = MORE * seconds(function, 1, slabs, plain, READ)
-    memory = max(MOST_TOGETHER, most_elements(function, slabs, plain))
+    """
+    As many labels of each slab axis, or more where a result would have few elements.
+
+    As long as that takes little more time: up to 64 elements, else up to 16, and so on.
+    """
+    time = MORE * seconds(function, 1, slabs, labels, READ)
+    memory = max(MOST_TOGETHER, most_elements(function, slabs, labels))
     for fewest in GATE_LABELS:
         found = with_enough_elements(function, slabs, labels, fewest)
         if most_elements(function, slabs, found) <= memory:
             if seconds(function, 1, slabs, found, READ) <= time:
                 return found
-    return plain
+    return [labels] * len(slabs)

@@ -131,7 +131,7 @@ class CandidateComparison:
     def _compared(self) -> _Compared | str:
         """The outcome of random tests, or the reason why there are none."""
         lanes = self._lanes * (2 if self.exponential else 1)
-        everything = 2 * seconds(self.reference, lanes, [], [])
+        everything = 2 * seconds(self.reference, lanes, [], 1)
         affordable = everything <= self.budget and self._fits(lanes, [], 1)
         if self.slabs and not (everything <= AT_ONCE and affordable):
             try:
@@ -167,8 +167,7 @@ class CandidateComparison:
 
     def _fits(self, lanes: int, slabs: Sequence[Slab], labels: int) -> bool:
         """Whether the residues of the largest value fit in memory."""
-        each = [labels] * len(slabs)
-        return lanes * most_elements(self.reference, slabs, each) <= MOST_RESIDUES
+        return lanes * most_elements(self.reference, slabs, labels) <= MOST_RESIDUES
 
     def _too_much(self, estimate: float) -> str:
         if estimate > self.budget:
@@ -183,7 +182,7 @@ class CandidateComparison:
     def _labels(self, lanes: int) -> tuple[int, float]:
         """The number of labels of each class that are computed, and the seconds that this takes."""
         found = [
-            (labels, 2 * seconds(self.reference, lanes, self.slabs, [labels] * len(self.slabs)))
+            (labels, 2 * seconds(self.reference, lanes, self.slabs, labels))
             for labels in LABELS
             if labels == 1 or self._fits(lanes, self.slabs, labels)
         ]

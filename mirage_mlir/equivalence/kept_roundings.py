@@ -55,17 +55,14 @@ def _found(function: FuncOp) -> frozenset[Operation] | None:
     runs = min(MOST_RUNS, len(function.body.block.args)) + 2
 
     def takes(labels: int) -> float:
-        return seconds(function, 1, slabs, [labels] * len(slabs), READ)
-
-    def elements(labels: int) -> float:
-        return most_elements(function, slabs, [labels] * len(slabs))
+        return seconds(function, 1, slabs, labels, READ)
 
     def fits(labels: int) -> bool:
-        short = takes(labels) * runs <= WANTED_SECONDS
-        return short and elements(labels) * runs <= MOST_TOGETHER
+        elements = most_elements(function, slabs, labels) * runs
+        return takes(labels) * runs <= WANTED_SECONDS and elements <= MOST_TOGETHER
 
     labels = next(filter(fits, GATE_LABELS), 1)
-    if takes(labels) > MOST_SECONDS or elements(labels) > MOST_WHOLE:
+    if takes(labels) > MOST_SECONDS or most_elements(function, slabs, labels) > MOST_WHOLE:
         return None
     chosen = enough_labels(function, slabs, labels)
     dims = adjacent(function, slabs, chosen, np.random.default_rng(SEED))

@@ -30,7 +30,7 @@ def seconds(
     function: FuncOp,
     lanes: int,
     slabs: Sequence[Slab],
-    labels: Sequence[int],
+    labels: int | Sequence[int],
     read: float = SECONDS_PER_INPUT,
 ) -> float:
     """
@@ -40,7 +40,7 @@ def seconds(
         function: what is evaluated.
         lanes: how many residues a number has.
         slabs: the slab axes of which some labels are computed; none: all is computed.
-        labels: how many labels of each class of them, for each slab axis.
+        labels: how many labels of each class of them, or for each slab axis how many.
         read: what an element of an argument takes to be made for a matmul.
     """
     parts = _parts(slabs, labels)
@@ -59,7 +59,7 @@ def seconds(
     return total * lanes
 
 
-def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: Sequence[int]) -> float:
+def most_elements(function: FuncOp, slabs: Sequence[Slab], labels: int | Sequence[int]) -> float:
     """The elements of the largest value that an evaluation keeps whole: matmuls read panels."""
     parts = _parts(slabs, labels)
     values = [result for op in function.body.block.ops for result in op.results]
@@ -141,10 +141,11 @@ def _elements(value: SSAValue, slabs: Sequence[Slab], labels: Sequence[int]) -> 
     return prod(shape_of(value)) * _parts(slabs, labels).get(value, 1.0)
 
 
-def _parts(slabs: Sequence[Slab], labels: Sequence[int]) -> dict[SSAValue, float]:
+def _parts(slabs: Sequence[Slab], labels: int | Sequence[int]) -> dict[SSAValue, float]:
     """The share of each value's elements that is computed."""
     parts: dict[SSAValue, float] = {}
-    for slab, most in zip(slabs, labels, strict=True):
+    of_each = [labels] * len(slabs) if isinstance(labels, int) else labels
+    for slab, most in zip(slabs, of_each, strict=True):
         count = sum(len(each) for each in slab.classes)
         kept = sum(min(most, len(each)) for each in slab.classes)
         for value in slab.located:

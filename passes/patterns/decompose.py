@@ -12,7 +12,7 @@ from mirage_mlir.interpreters.operators import structure_of
 
 MOST_MASKED = 128
 """Elements of a cumulative sum that are summed under a mask. That is n additions for each, where
-steps read and write all of them log2(n) times, which is modelled to take three times as long."""
+steps read and write all of them log2(n) times, modelled at two to six times the time."""
 
 MOST_STORED = 1 << 30
 """Elements under the mask: 4 GB, where each operator is a kernel of its own and stores them."""
