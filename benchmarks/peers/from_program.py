@@ -194,6 +194,11 @@ def _clamp(op: Operation, operands: Texts) -> str:
     return f"torch.clamp({operands[0]}, {low}, {high})"
 
 
+def _softcap(op: Operation, operands: Texts) -> str:
+    cap = float(number(op, "cap"))
+    return f"{cap} * torch.tanh({operands[0]} / {cap})"
+
+
 def _repeat(op: Operation, operands: Texts) -> str:
     times = [1] * len(shape_of(op.operands[0]))
     times[integer(op, "dim")] = integer(op, "times")
@@ -217,6 +222,7 @@ _OPERATORS: Mapping[str, Callable[[Operation, Texts], str]] = {
     "clamp": _clamp,
     "compare": _compare,
     "concat": lambda op, x: f"torch.cat([{', '.join(x)}], {integer(op, 'dim')})",
+    "cumsum": lambda op, x: f"torch.cumsum({x[0]}, {integer(op, 'dim')})",
     "gelu": _gelu,
     "layer_norm": _norm("layer_norm", 2),
     "max": lambda op, x: f"torch.maximum({x[0]}, {x[1]})",
@@ -235,6 +241,7 @@ _OPERATORS: Mapping[str, Callable[[Operation, Texts], str]] = {
     "select": lambda op, x: f"torch.where({x[0]} != 0, {x[1]}, {x[2]})",
     "silu": lambda op, x: f"functional.silu({x[0]})",
     "slice": _slice,
+    "softcap": _softcap,
     "softmax": lambda op, x: f"torch.softmax({x[0]}, {integer(op, 'dim')})",
     "transpose": lambda op, x: f"{x[0]}.permute({integers(op, 'permutation')})",
 }
