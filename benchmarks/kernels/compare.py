@@ -140,8 +140,10 @@ class Comparison:
         case = subject.case
         checks = {kind: self.errors(subject, change) for kind, change in KINDS.items()}
         sets = [random_inputs(self.torch, case) for _ in range(set_count(case))]
+        # Held until the last replay: torch may give memory back when the next graph is captured.
+        outputs = {name: self.outputs(kernel) for name, kernel in subject.kernels.items()}
         graphs = {
-            name: gpu.capture(self.torch, partial(self.call, kernel, self.outputs(kernel)), sets)
+            name: gpu.capture(self.torch, partial(self.call, kernel, outputs[name]), sets)
             for name, kernel in subject.kernels.items()
         }
         rounds = [gpu.replayed(self.torch, graphs, self.replays) for _ in range(self.rounds)]

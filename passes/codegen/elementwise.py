@@ -13,6 +13,7 @@ from mirage_mlir.dialects import nvvm, thread, threadblock
 from mirage_mlir.passes.analysis.tile_attributes import is_merge, registers_of
 from mirage_mlir.passes.codegen import series
 from mirage_mlir.passes.codegen.access import fetch
+from mirage_mlir.passes.codegen.compared_indices import compared_indices
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Emitter, scaled_value
 from mirage_mlir.passes.codegen.matrix_transpose import read_along_rows
@@ -173,6 +174,10 @@ def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
         return series.far_tanh(emit, *arguments)
     if type(op) in EXPANSIONS:
         return EXPANSIONS[type(op)](emit, *arguments)
+    if isinstance(op, arith.CmpfOp):
+        found = compared_indices(emit, op, arguments)
+        if found is not None:
+            return found
     if isinstance(op, arith.DivfOp):
         return emit.result(arith.DivfOp(arguments[0], arguments[1], APPROXIMATE))
     if isinstance(op, math.SqrtOp | math.RsqrtOp):
