@@ -161,23 +161,28 @@ def _merges(op: Operation) -> bool:
     return graph is not None and is_merge(graph)
 
 
-def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
-    """One scalar operation of a thread graph."""
-    emit = ctx.emit
+def _special(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar | None:
+    """One scalar operation that its operands make a shorter one of; None for others."""
     if isinstance(op, math.ExpOp) and ctx.is_moderate and not _merges(op):
         difference = arguments[0].owner
         if isinstance(difference, arith.SubfOp):
-            return _exp_of_difference(emit, difference)
+            return _exp_of_difference(ctx.emit, difference)
+    if isinstance(op, arith.CmpfOp):
+        return compared_indices(ctx.emit, op, arguments)
+    return None
+
+
+def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
+    """One scalar operation of a thread graph."""
+    emit = ctx.emit
+    if (found := _special(ctx, op, arguments)) is not None:
+        return found
     if isinstance(op, math.ErfOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return _approximate_erf(emit, *arguments)
     if isinstance(op, math.TanhOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return series.far_tanh(emit, *arguments)
     if type(op) in EXPANSIONS:
         return EXPANSIONS[type(op)](emit, *arguments)
-    if isinstance(op, arith.CmpfOp):
-        found = compared_indices(emit, op, arguments)
-        if found is not None:
-            return found
     if isinstance(op, arith.DivfOp):
         return emit.result(arith.DivfOp(arguments[0], arguments[1], APPROXIMATE))
     if isinstance(op, math.SqrtOp | math.RsqrtOp):
