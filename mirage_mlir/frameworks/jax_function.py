@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
+from inspect import signature, unwrap
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, StringAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
@@ -95,7 +95,8 @@ class JaxFrontend:
 
         like += [_shape_of(each) for each in traced.consts]
         names += [f"captured{number}" for number in range(len(traced.consts))]
-        function = _converted(program, like, self._name, names)
+        place = _place_of(self._function)
+        function = _converted(program, like, self._name, names, place)
         graph = KernelGraph.of(function, range(len(arrays), len(like)))
 
         def gradient() -> KernelGraph:
@@ -105,7 +106,8 @@ class JaxFrontend:
             seeds = [f"gradient{number}" for number in range(len(made))]
             back = pulled_back(program, len(like))
             name = f"{self._name}_backward"
-            return KernelGraph.of(_converted(back, [*like, *made], name, [*names, *seeds]), ())
+            converted = _converted(back, [*like, *made], name, [*names, *seeds], place)
+            return KernelGraph.of(converted, ())
 
         operator = self._compiled(graph, arrays, gradient)
         return JaxCall(graph, operator, [*map(_stored, traced.consts)], results[-1])
@@ -214,10 +216,26 @@ def _identifier(text: str) -> str:
     return name if name.isidentifier() else f"f_{name}".rstrip("_")
 
 
+def _place_of(function: Callable[..., Any]) -> LocationAttr:
+    """Where a function is written; unknown of other callables."""
+    code = getattr(unwrap(function), "__code__", None)
+    if code is None:
+        return UNKNOWN_LOC
+    return FileLineColLoc(StringAttr(code.co_filename), IntAttr(code.co_firstlineno), IntAttr(1))
+
+
 def _converted(
-    program: Callable[..., Any], like: Sequence[Any], name: str, names: Sequence[str]
+    program: Callable[..., Any],
+    like: Sequence[Any],
+    name: str,
+    names: Sequence[str],
+    place: LocationAttr,
 ) -> FuncOp:
-    """What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name."""
+    """
+    What JAX makes of `program` for GPUs, in the kernel dialect, as a function of that name.
+
+    Errors say `place` of what has no line of its own.
+    """
     lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
     try:
         module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
@@ -229,6 +247,7 @@ def _converted(
             # A line of the text that JAX printed says nobody anything.
             op.location = UNKNOWN_LOC
     entry = function_named(module, ENTRY)
+    entry.location = place
     for argument, each in zip(entry.body.block.args, names, strict=True):
         argument.name_hint = each
     ConvertStablehloToKernelPass().apply(Context(), module)
