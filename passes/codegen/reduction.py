@@ -78,6 +78,16 @@ def mask(
     return masked
 
 
+def extents_along(sides: tuple[bool, bool], extents: Extents) -> Extents:
+    """
+    The extents of rows and of columns, None where these are not reduced.
+
+    What does not exist there is added to a sum of its own, which does not exist either.
+    """
+    *rows, columns = extents
+    return (*(row if sides[0] else None for row in rows), columns if sides[1] else None)
+
+
 def fold(
     ctx: KernelContext,
     slots: list[SSAValue],
@@ -119,7 +129,8 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     slots = fetch(ctx, op.input, layout, shape)
     slots, factor = (slots, None) if kind == "sum" else without_factor(slots)
     if not is_folded(op.input):
-        slots = mask(ctx, slots, layout, shape, ctx.extents(op.input), NEUTRAL[kind])
+        extents = extents_along(sides, ctx.extents(op.input))
+        slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
     folded = fold(ctx, slots, layout, sides, kind)
     lanes = reduced_lane_bits(layout, sides)
     for bit in lanes:
@@ -270,10 +281,12 @@ def addends(ctx: KernelContext, op: threadblock.AccumulateOp) -> list[SSAValue]:
     layout = layout_read_by(ctx, op.value)
     shape = threadblock.shape_of(op.value)
     slots = fetch(ctx, op.value, layout, shape)
-    extents = ctx.extents(op.value)
-    sides = folding_sides(op)
-    masked = op.rescale is not None or op.across.get_values()
-    if sides or masked or any(e and e.in_loop for e in extents):
+    sides, extents = folding_sides(op), ctx.extents(op.value)
+    masked = op.rescale is not None or bool(op.across.get_values())
+    if not masked:
+        along = extents_along(sides or (False, False), extents)
+        extents = tuple(e if e and e.in_loop else a for e, a in zip(extents, along, strict=True))
+    if sides or masked or any(extents):
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
     else:
         slots = [as_f32(ctx, value) for value in slots]
