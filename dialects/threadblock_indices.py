@@ -28,6 +28,9 @@ from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr, shape_of, tile_type
 from mirage_mlir.shapes.shapes import Shape, format_shape
 
+MOST_EXACT = 1 << 24
+"""Whole numbers up to here are exact in f32."""
+
 
 @irdl_op_definition
 class IotaOp(IRDLOperation):
@@ -39,7 +42,7 @@ class IotaOp(IRDLOperation):
 
     Element (i, j, ...) of the tensor, whose sizes come first, is
     `start + i * strides[0] + j * strides[1] + ...`. `grid_map` and `loop_map` cut it as those of
-    `threadblock.load` do.
+    `threadblock.load` do. No index is negative or above 2^24, to which f32 counts.
     """
 
     name = "threadblock.iota"
@@ -94,4 +97,11 @@ class IotaOp(IRDLOperation):
         if len(sizes) != len(tile := shape_of(self.result)):
             raise invalid(
                 self, f"cuts a tensor of {format_shape(sizes)} into tiles of {format_shape(tile)}"
+            )
+        spans = [step * (size - 1) for size, step in zip(sizes, strides, strict=True)]
+        least = self.start.value.data + sum(span for span in spans if span < 0)
+        most = self.start.value.data + sum(span for span in spans if span > 0)
+        if least < 0 or most > MOST_EXACT:
+            raise invalid(
+                self, f"has indices from {least} to {most}; f32 counts from 0 to {MOST_EXACT}"
             )

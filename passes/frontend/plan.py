@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.dialects import kernel
-from mirage_mlir.passes.analysis.index_formulas import makes_formula
+from mirage_mlir.passes.analysis.index_formulas import makes_formula, with_operands
 from mirage_mlir.passes.frontend.strided_views import takes_no_kernel
 from mirage_mlir.passes.frontend.to_ir import Kernel
 from mirage_mlir.search.multi_kernel.kernel_plan import KernelPlan
@@ -171,9 +171,17 @@ def _locate(made: Operation, result: SSAValue) -> None:
 
 
 def _own_numbers(op: Operation) -> list[Operation]:
-    """The numbers that only `op` has: those of a formula, though a kernel may write the same."""
-    owners = [operand.owner for operand in op.operands] if makes_formula(op) else []
-    return [each for each in owners if isinstance(each, kernel.ConstantOp)]
+    """
+    What only `op` has: numbers of a formula, and what is computed of nothing but these, in order.
+
+    A kernel may write the same numbers, and does not make them for a formula.
+    """
+    found: dict[Operation, None] = {}
+    for operand in op.operands if makes_formula(op) else ():
+        owner = operand.owner
+        if isinstance(owner, Operation) and not makes_formula(owner):
+            found.update(dict.fromkeys(with_operands(owner)))
+    return list(found)
 
 
 def stays(op: Operation) -> bool:

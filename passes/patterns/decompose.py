@@ -10,9 +10,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.operators import structure_of
 
-MOST_MASKED = 128
+MOST_MASKED = 256
 """Elements of a cumulative sum that are summed under a mask. That is n additions for each, where
-steps read and write all of them log2(n) times, modelled at two to six times the time."""
+steps read and write all of them log2(n) times, modelled at two to six times the time. The chunks of
+Mamba-2 have so many."""
 
 MOST_STORED = 1 << 30
 """Elements under the mask: 4 GB, where each operator is a kernel of its own and stores them."""

@@ -38,3 +38,28 @@ func.func @masks_side_by_side(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %v16 = kernel.softmax %v15 {dim = 1 : i64} : (tensor<16x16xf32>) -> tensor<16x16xf32>
   func.return %v16 : tensor<16x16xf32>
 }
+
+// Numbers of a formula may be views, and multiples, of others.
+// CHECK-LABEL: func.func @numbers
+// CHECK:       kernel.graph_defined
+// CHECK:       func.return
+func.func @numbers(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %two = kernel.constant {value = 2.0 : f32} : tensor<8xf32>
+  %four = kernel.scale %two {factor = 2.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %row = kernel.reshape %four : (tensor<8xf32>) -> tensor<1x8xf32>
+  %index = kernel.iota {dim = 1 : i64} : tensor<4x8xf32>
+  %few = kernel.compare %index, %row {predicate = "lt"} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.mul %few, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+
+// So are the prefix sums of a number.
+// CHECK-LABEL: func.func @positions
+// CHECK:       kernel.graph_defined
+// CHECK:       func.return
+func.func @positions(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %one = kernel.constant {value = 1.0 : f32} : tensor<8xf16>
+  %index = kernel.cumsum %one {dim = 0 : i64} : (tensor<8xf16>) -> tensor<8xf16>
+  %y = kernel.mul %index, %x : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  func.return %y : tensor<8xf16>
+}

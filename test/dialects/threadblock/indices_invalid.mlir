@@ -108,3 +108,27 @@ func.func @f() -> tensor<64xf32> {
   } : () -> tensor<64xf32>
   func.return %o : tensor<64xf32>
 }
+
+// -----
+
+func.func @negative() -> tensor<64xf32> {
+  %o = kernel.graph_defined ins() grid [4] {
+  ^bb0:
+    // expected-error @+1 {{'threadblock.iota' op has indices from -5 to 58; f32 counts from 0 to 16777216}}
+    %i = threadblock.iota of [64] strides [1] grid_map [0] {start = -5 : i64} : !threadblock.tile<16xf32>
+    threadblock.store %i grid_map [0] : !threadblock.tile<16xf32>
+  } : () -> tensor<64xf32>
+  func.return %o : tensor<64xf32>
+}
+
+// -----
+
+func.func @inexact() -> tensor<64xf32> {
+  %o = kernel.graph_defined ins() grid [4] {
+  ^bb0:
+    // expected-error @+1 {{'threadblock.iota' op has indices from 0 to 18900000; f32 counts from 0 to 16777216}}
+    %i = threadblock.iota of [64] strides [300000] grid_map [0] : !threadblock.tile<16xf32>
+    threadblock.store %i grid_map [0] : !threadblock.tile<16xf32>
+  } : () -> tensor<64xf32>
+  func.return %o : tensor<64xf32>
+}

@@ -22,6 +22,7 @@ func.func @masked(%x: {X}) -> {X} {{
     %2 = threadblock.load %c grid_map [0] loop_map [1] : ({X}) -> {TILE}
     %3 = threadblock.constant {{value = NUMBER : f32}} : {TILE}
     %4 = threadblock.add %1, %3 : ({TILE}, {TILE}) -> {TILE}
+    %7 = threadblock.sub %4, %2 : ({TILE}, {TILE}) -> {TILE}
     %5 = threadblock.compare LHS, RHS {{predicate = "PREDICATE"}} : ({TILE}, {TILE}) -> {TILE}
     %6 = threadblock.mul %0, %5 : ({TILE}, {TILE}) -> {TILE}
     threadblock.store %6 grid_map [0] loop_map [1] : {TILE}
@@ -58,6 +59,10 @@ def test_indices_and_numbers(number: float, predicate: str) -> None:
     assert_masked("%2", "%3", predicate, number, wanted, converts=converts)
     wanted = COMPARED[predicate](rows + number, columns)
     assert_masked("%4", "%2", predicate, number, wanted, converts=converts)
+    if number < 2**24:
+        # f32 does not hold the sum of an index and more.
+        wanted = COMPARED[predicate](rows + number - columns, number)
+        assert_masked("%7", "%3", predicate, number, wanted, converts=converts)
 
 
 def assert_masked(
