@@ -16,7 +16,7 @@ from functools import cached_property
 from xdsl.dialects import func
 from xdsl.utils.exceptions import DiagnosticException
 
-from mirage_mlir.diagnostics import fail
+from mirage_mlir.diagnostics import fail, shortened
 from mirage_mlir.driver.compile import CompiledFunction, Seconds, compile_function
 from mirage_mlir.driver.source import alone, text_of
 from mirage_mlir.effort import VERIFY_BUDGET
@@ -142,7 +142,9 @@ class Chooser:
         if spilling is not None:
             return spilling
         if doubtful is None or not self.unverified:
-            fail(self.reference, f"cannot be compiled for {chip}", note="; ".join(rejected))
+            first = f": {shortened(rejected[0])}" if rejected else ""
+            said = f"cannot be compiled for {chip}{first}"
+            fail(self.reference, said, note="; ".join(rejected))
         return doubtful
 
     def _has(self, number: int) -> bool:

@@ -38,7 +38,7 @@ class BackendOptions(TypedDict, total=False):
     """What `torch.compile(..., options={...})` takes."""
 
     effort: str
-    """`full`, the default, searches each sort of part to the end; `quick` for some seconds, after
+    """`full`, the default, searches each sort of part to the end; `quick` for 5 seconds, after
     which the best so far is taken; `none` takes only kernels that were found before."""
     pack: bool
     """Let kernels read packed copies of parameters; no unless given."""

@@ -31,6 +31,12 @@ MANY_QUERIES = 64
 """From so many on attention is a part: as many rows as a warpgroup multiplies at least. A guess."""
 
 
+MOST_OPERATORS = 512
+"""Of a part. What is larger is loops that were unrolled, such as a recurrent cell of many steps: to
+write, verify and lower one kernel for each of 720 operators took minutes, and inductor ten seconds.
+A layer of a transformer has 40."""
+
+
 @dataclass(frozen=True)
 class GraphPart:
     """Nodes of a graph, in its order."""
@@ -56,6 +62,8 @@ class GraphPart:
             return "one operator alone"
         if not any(is_product(node) or is_reduction(node) for node in computing):
             return "elementwise operators alone"
+        if len(computing) > MOST_OPERATORS:
+            return f"{len(computing)} operators, more than {MOST_OPERATORS}: a search takes minutes"
         return ""
 
 

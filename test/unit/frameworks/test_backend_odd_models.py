@@ -202,3 +202,20 @@ def test_a_part_of_constants_is_left() -> None:
     with torch.no_grad():
         torch.testing.assert_close(call(x), model(x))
     assert any(each.why == "reads no tensor" for each in backend.explanation.parts)
+
+
+def test_parts_of_unrolled_loops() -> None:
+    """A search for hundreds of operators takes minutes: they are left before it."""
+
+    def unrolled(x: Any, w: Any) -> Any:
+        y = x @ w
+        for step in range(200):
+            y = torch.tanh(y + step) * y
+        return y.sum(-1)
+
+    x, w = torch.randn(4, 8), torch.randn(8, 5) / 100
+    call, backend = compiled(unrolled)
+    assert close(call(x, w), unrolled(x, w))
+    (part,) = backend.explanation.parts
+    assert not part.taken
+    assert part.why.startswith("602 operators, more than 512")
