@@ -84,8 +84,9 @@ def extents_along(sides: tuple[bool, bool], extents: Extents) -> Extents:
 
     What does not exist there is added to a sum of its own, which does not exist either.
     """
-    *rows, columns = extents
-    return (*(row if sides[0] else None for row in rows), columns if sides[1] else None)
+    rows, columns = extents[:-1], extents[-1:]
+    kept = [each if sides[0] else None for each in rows]
+    return (*kept, *(each if sides[1] else None for each in columns))
 
 
 def fold(
