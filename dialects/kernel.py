@@ -247,7 +247,7 @@ class IotaOp(TensorOp):
     def verify_(self) -> None:
         super().verify_()
         element = tensor_type(self.result).element_type
-        most = 1 << (FORMATS[element.name].mantissa_bits + 1)
+        most = FORMATS[element.name].counts_to
         if (size := shape_of(self.result)[self.dim.value.data]) - 1 > most:
             raise invalid(self, f"has indices up to {size - 1}, and {element} counts to {most}")
 

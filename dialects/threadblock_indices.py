@@ -26,10 +26,8 @@ from mirage_mlir.dialects.common import (
 )
 from mirage_mlir.dialects.kernel import GraphDefinedOp
 from mirage_mlir.dialects.threadblock_bases import TileConstr, shape_of, tile_type
+from mirage_mlir.float_formats import FORMATS
 from mirage_mlir.shapes.shapes import Shape, format_shape
-
-MOST_EXACT = 1 << 24
-"""Whole numbers up to here are exact in f32."""
 
 
 @irdl_op_definition
@@ -101,7 +99,6 @@ class IotaOp(IRDLOperation):
         spans = [step * (size - 1) for size, step in zip(sizes, strides, strict=True)]
         least = self.start.value.data + sum(span for span in spans if span < 0)
         most = self.start.value.data + sum(span for span in spans if span > 0)
-        if least < 0 or most > MOST_EXACT:
-            raise invalid(
-                self, f"has indices from {least} to {most}; f32 counts from 0 to {MOST_EXACT}"
-            )
+        limit = FORMATS["f32"].counts_to
+        if least < 0 or most > limit:
+            raise invalid(self, f"has indices from {least} to {most}; f32 counts from 0 to {limit}")

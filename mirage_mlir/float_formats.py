@@ -39,6 +39,11 @@ class FloatFormat:
         """Half the distance from 1 to the next number."""
         return 2.0 ** -(self.mantissa_bits + 1)
 
+    @property
+    def counts_to(self) -> int:
+        """The largest n so that all integers from -n to n are numbers of the format."""
+        return 1 << (self.mantissa_bits + 1)
+
 
 FORMATS: Mapping[str, FloatFormat] = {
     row.name: row

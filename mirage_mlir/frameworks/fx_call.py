@@ -41,7 +41,7 @@ def handles(*names: str) -> Callable[[AnyHandler], AnyHandler]:
 
 def counts_to(element_type: ElementType) -> int:
     """The largest n so that `element_type` has all integers from -n to n."""
-    return 1 << (FORMATS[element_type.value].mantissa_bits + 1)
+    return FORMATS[element_type.value].counts_to
 
 
 class FxCall:

@@ -161,8 +161,8 @@ def _merges(op: Operation) -> bool:
     return graph is not None and is_merge(graph)
 
 
-def _special(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar | None:
-    """One scalar operation that its operands make a shorter one of; None for others."""
+def _peephole(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar | None:
+    """What an operation is by what its operands are made of; None where that saves nothing."""
     if isinstance(op, math.ExpOp) and ctx.is_moderate and not _merges(op):
         difference = arguments[0].owner
         if isinstance(difference, arith.SubfOp):
@@ -175,7 +175,7 @@ def _special(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
 def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scalar:
     """One scalar operation of a thread graph."""
     emit = ctx.emit
-    if (found := _special(ctx, op, arguments)) is not None:
+    if (found := _peephole(ctx, op, arguments)) is not None:
         return found
     if isinstance(op, math.ErfOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return _approximate_erf(emit, *arguments)

@@ -28,7 +28,8 @@ seconds each; the fastest first."""
 
 MOST_PARTS = 64
 """Of a plan whose parts may be computed by rivals. All kernels are written anew for each kind of
-rival, which took a third of the 49 seconds for a plan of 362 kernels; a layer has ten."""
+rival: a search that took 49 seconds, with plans of 362 kernels, takes 25 without. A layer of a
+transformer has ten."""
 
 
 def with_joint_launches(plan: Plan, target: Target) -> Plan:

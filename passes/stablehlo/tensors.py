@@ -23,7 +23,7 @@ from mirage_mlir.hints import isa
 from mirage_mlir.passes.gradients.steps import Steps
 from mirage_mlir.shapes.shapes import Shape
 
-MOST_EXACT = 1 << (FORMATS["f32"].mantissa_bits + 1)
+MOST_EXACT = FORMATS["f32"].counts_to
 """Integers up to this have an f32 each."""
 
 

@@ -1,7 +1,7 @@
 // RUN: mirage-opt %s -t "ptx{function=causal}" | filecheck %s
 // RUN: mirage-opt %s -t "ptx{function=after}" | filecheck %s --check-prefix=AFTER
 
-// Masks compare whole numbers; no index is converted for them.
+// Masks compare integers; no index is converted to f32 for them.
 
 // CHECK-NOT: cvt.rn.f32
 // CHECK:     setp.{{[a-z]+}}.{{[us]}}32
@@ -21,7 +21,7 @@ func.func @causal(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {
   func.return %o : tensor<16x64xf32>
 }
 
-// Nor beside a whole number.
+// Nor where an index is compared with a constant.
 
 // AFTER-NOT: cvt.rn.f32
 // AFTER:     setp.{{[a-z]+}}.{{[us]}}32

@@ -136,7 +136,7 @@ def _relu(x: Array) -> Array:
     return np.maximum(x, 0.0)
 
 
-_COMPARISONS: dict[str, Function] = {
+COMPARISONS: dict[str, Function] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -157,7 +157,7 @@ def _select(condition: Array, lhs: Array, rhs: Array) -> Array:
 
 
 def _compare(lhs: Array, rhs: Array, predicate: str) -> Array:
-    return np.where(_COMPARISONS[predicate](lhs, rhs), 1.0, 0.0)
+    return np.where(COMPARISONS[predicate](lhs, rhs), 1.0, 0.0)
 
 
 _PLAIN: dict[str, Function] = {
@@ -249,7 +249,7 @@ def run_thread_graph(graph: Operation, operands: Sequence[Array]) -> list[Array]
         elif op.name == "arith.constant":
             values[op.results[0]] = np.array(number(op, "value"))
         elif op.name == "arith.cmpf":
-            values[op.results[0]] = _COMPARISONS[_ORDERED[integer(op, "predicate")]](*given)
+            values[op.results[0]] = COMPARISONS[_ORDERED[integer(op, "predicate")]](*given)
         elif op.name in _SCALARS:
             values[op.results[0]] = _SCALARS[op.name](*given)
         else:

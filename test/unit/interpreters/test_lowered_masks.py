@@ -1,8 +1,9 @@
-"""Masks of indices, lowered: whole numbers are compared, and the values are as before."""
+"""Masks of indices, lowered: integers are compared, and the values are those of numpy."""
 
 import numpy as np
 import pytest
 from lowered_kernels import Array, lower
+from oracle.elements import COMPARISONS
 from xdsl.dialects import arith
 
 from mirage_mlir.driver.source import parse_program
@@ -22,47 +23,38 @@ func.func @masked(%x: {X}) -> {X} {{
     %2 = threadblock.load %c grid_map [0] loop_map [1] : ({X}) -> {TILE}
     %3 = threadblock.constant {{value = NUMBER : f32}} : {TILE}
     %4 = threadblock.add %1, %3 : ({TILE}, {TILE}) -> {TILE}
-    %7 = threadblock.sub %4, %2 : ({TILE}, {TILE}) -> {TILE}
-    %5 = threadblock.compare LHS, RHS {{predicate = "PREDICATE"}} : ({TILE}, {TILE}) -> {TILE}
-    %6 = threadblock.mul %0, %5 : ({TILE}, {TILE}) -> {TILE}
-    threadblock.store %6 grid_map [0] loop_map [1] : {TILE}
+    %5 = threadblock.sub %4, %2 : ({TILE}, {TILE}) -> {TILE}
+    %6 = threadblock.compare LHS, RHS {{predicate = "PREDICATE"}} : ({TILE}, {TILE}) -> {TILE}
+    %7 = threadblock.mul %0, %6 : ({TILE}, {TILE}) -> {TILE}
+    threadblock.store %7 grid_map [0] loop_map [1] : {TILE}
   }} : ({X}, {X}, {X}) -> {X}
   func.return %o : {X}
 }}
 """
 
-COMPARED = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
 NUMBERS = (-5.0, 2.5, 1e9)
 """Added to indices, or compared with them: not all are whole, or near any index."""
 
 
-@pytest.mark.parametrize("predicate", COMPARED)
+@pytest.mark.parametrize("predicate", COMPARISONS)
 def test_indices(predicate: str) -> None:
     rows, columns = np.indices((ROWS, COLUMNS))
-    assert_masked("%1", "%2", predicate, 0.0, COMPARED[predicate](rows, columns))
+    assert_masked("%1", "%2", predicate, 0.0, COMPARISONS[predicate](rows, columns))
 
 
-@pytest.mark.parametrize("predicate", COMPARED)
+@pytest.mark.parametrize("predicate", COMPARISONS)
 @pytest.mark.parametrize("number", NUMBERS)
 def test_indices_and_numbers(number: float, predicate: str) -> None:
     rows, columns = np.indices((ROWS, COLUMNS))
     converts = number != -5.0
-    wanted = COMPARED[predicate](columns, number)
+    wanted = COMPARISONS[predicate](columns, number)
     assert_masked("%2", "%3", predicate, number, wanted, converts=converts)
-    wanted = COMPARED[predicate](rows + number, columns)
+    wanted = COMPARISONS[predicate](rows + number, columns)
     assert_masked("%4", "%2", predicate, number, wanted, converts=converts)
     if number < 2**24:
         # f32 does not hold the sum of an index and more.
-        wanted = COMPARED[predicate](rows + number - columns, number)
-        assert_masked("%7", "%3", predicate, number, wanted, converts=converts)
+        wanted = COMPARISONS[predicate](rows + number - columns, number)
+        assert_masked("%5", "%3", predicate, number, wanted, converts=converts)
 
 
 def assert_masked(
