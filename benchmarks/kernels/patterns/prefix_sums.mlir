@@ -1,4 +1,4 @@
-// Prefix sums of at most 128 elements, with what is around them.
+// Prefix sums of at most 256 elements, with what is around them.
 
 // Rows, as of a router or a chunk of a scan.
 func.func @rows_128(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> {
@@ -49,4 +49,16 @@ func.func @topk_mass(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> {
   %0 = kernel.softmax %x {dim = 1 : i64} : (tensor<4096x128xf32>) -> tensor<4096x128xf32>
   %1 = kernel.cumsum %0 {dim = 1 : i64} : (tensor<4096x128xf32>) -> tensor<4096x128xf32>
   func.return %1 : tensor<4096x128xf32>
+}
+
+// Rows of 256, the longest that are taken.
+func.func @rows_256(%x: tensor<4096x256xf32>) -> tensor<4096x256xf32> {
+  %0 = kernel.cumsum %x {dim = 1 : i64} : (tensor<4096x256xf32>) -> tensor<4096x256xf32>
+  func.return %0 : tensor<4096x256xf32>
+}
+
+// Columns of 256 in bf16.
+func.func @columns_256(%x: tensor<256x4096xbf16>) -> tensor<256x4096xbf16> {
+  %0 = kernel.cumsum %x {dim = 0 : i64} : (tensor<256x4096xbf16>) -> tensor<256x4096xbf16>
+  func.return %0 : tensor<256x4096xbf16>
 }
