@@ -11,9 +11,15 @@ from mirage_mlir.dialects import kernel
 from mirage_mlir.interpreters.operators import structure_of
 
 MOST_MASKED = 256
-"""Elements of a cumulative sum that are summed under a mask. That is n additions for each, where
-steps read and write all of them log2(n) times, modelled at two to six times the time. The chunks of
-Mamba-2 have so many."""
+"""Elements of a cumulative sum that are summed under one mask. That is n additions for each, where
+steps read and write all of them log2(n) times, modelled at two to six times the time."""
+
+ROWS = (8, 16, 32)
+"""Elements that are summed together under one mask: a row of 8 of 128 takes 0.75 of the time."""
+
+FEWEST_CUT = 64
+"""Elements from which on they are cut into such rows; 32 take as long in rows of 8. Rows are cut
+into rows of rows only where there are more than `MOST_MASKED`."""
 
 MOST_STORED = 1 << 30
 """Elements under the mask: 4 GB, where each operator is a kernel of its own and stores them."""
@@ -144,13 +150,14 @@ class DecomposeReduceMean(RewritePattern):
 
 class DecomposeCumsum(RewritePattern):
     """
-    `cumsum(x)` as sums under a mask, or in steps where those would be too much work.
+    `cumsum(x)` as sums under masks, or in steps where those would be too much work.
 
-    Under the mask element i is the sum of all j <= i, n additions for each of n elements, in one
-    kernel. In steps each adds to every element what is 1, 2, 4, ... places before it: after a step
-    with distance d an element is the sum of up to 2 d elements that end at it, so ceil(log2(n))
-    steps, each of them a kernel, are enough. More than a block can hold are cut into rows, each of
-    which begins with the sum of those before it.
+    Under a mask element i is the sum of all j <= i, n additions for each of n elements, in one
+    kernel. Many elements are cut into rows: an element is the sum of those up to it in its row, and
+    of all rows before. In steps each adds to every element what is 1, 2, 4, ... places before it:
+    after a step with distance d an element is the sum of up to 2 d elements that end at it, so
+    ceil(log2(n)) steps, each of them a kernel, are enough. More than a block can hold are cut into
+    rows, each of which begins with the sum of those before it.
     Source of the steps: Hillis and Steele, "Data Parallel Algorithms" (1986).
     """
 
@@ -161,10 +168,11 @@ class DecomposeCumsum(RewritePattern):
         if size == 1:
             steps.replace_op(op.input, rewriter)
             return
-        value, row = steps.widen(op.input), _longest_row(size)
-        if size <= MOST_MASKED and prod(kernel.shape_of(op.input)) * size <= MOST_STORED:
-            total = _masked(steps, value, dim)
+        value = steps.widen(op.input)
+        if _is_masked(kernel.shape_of(op.input), dim):
+            total = _masked(steps, value, dim, "le")
         else:
+            row = _longest_row(size)
             whole = row == size
             total = _in_steps(steps, value, dim) if whole else _in_rows(steps, value, dim, row)
         steps.replace_op(total, rewriter)
@@ -176,12 +184,49 @@ def _longest_row(size: int) -> int:
     return next((size // count for count in counts if size % count == 0), size)
 
 
-def _masked(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:
-    """
-    For each index i along `dim` the sum of the elements up to it.
+def _is_masked(shape: Sequence[int], dim: int) -> bool:
+    """Whether elements along `dim` are summed under masks, in rows that are short enough."""
+    elements, size, fewest = prod(shape), shape[dim], FEWEST_CUT
+    while (row := _masked_row(size, fewest)) is not None:
+        if elements * row > MOST_STORED:
+            return False
+        elements, size, fewest = elements // row, size // row, MOST_MASKED + 1
+    return size <= MOST_MASKED and elements * size <= MOST_STORED
 
-    Those behind it are selected away, and not multiplied by zero: they may be infinite.
+
+def _masked_row(size: int, fewest: int) -> int | None:
     """
+    The number of elements to sum in a row, if there are `fewest`; None where they are not cut.
+
+    Each of `size` elements is the sum of up to a row, and each of `size / row` rows that of as
+    many. There are three rows at least: one before another is no sum.
+    """
+    rows = [row for row in ROWS if size >= fewest and size % row == 0]
+    if size > MOST_MASKED and not rows:
+        rows = [row for row in range(3, MOST_MASKED + 1) if size % row == 0 and size >= 3 * row]
+    return min(rows, key=lambda row: row + size / row**2, default=None)
+
+
+def _masked(steps: F32Steps, value: SSAValue, dim: int, predicate: str) -> SSAValue:
+    """
+    For each index i along `dim` the sum of the elements at all j with `j predicate i`, le or lt.
+
+    Those that are not are selected away, and not multiplied by zero: they may be infinite. Many are
+    cut into rows: to the sum of those in its own row each adds that of all rows before.
+    """
+    tensor, shape = kernel.tensor_type(value), kernel.shape_of(value)
+    fewest = FEWEST_CUT if predicate == "le" else MOST_MASKED + 1
+    if (row := _masked_row(shape[dim], fewest)) is None:
+        return _under_mask(steps, value, dim, predicate)
+    cut = [*shape[:dim], shape[dim] // row, row, *shape[dim + 1 :]]
+    rows = steps.add(kernel.ReshapeOp(value, TensorType(tensor.element_type, cut)))
+    inside = _under_mask(steps, rows, dim + 1, predicate)
+    before = _masked(steps, steps.add(kernel.ReduceSumOp(rows, [dim + 1])), dim, "lt")
+    return steps.add(kernel.ReshapeOp(steps.add(kernel.AddOp(inside, before)), tensor))
+
+
+def _under_mask(steps: F32Steps, value: SSAValue, dim: int, predicate: str) -> SSAValue:
+    """The same, all under one mask."""
     tensor, shape = kernel.tensor_type(value), kernel.shape_of(value)
     kind, ones = tensor.element_type, [1] * (len(shape) + 1)
 
@@ -189,7 +234,7 @@ def _masked(steps: F32Steps, value: SSAValue, dim: int) -> SSAValue:
         sizes = [*ones[:along], shape[dim], *ones[along + 1 :]]
         return steps.add(kernel.IotaOp(along, TensorType(kind, sizes)))
 
-    mask = steps.add(kernel.CompareOp(index(dim + 1), index(dim), "le"))
+    mask = steps.add(kernel.CompareOp(index(dim + 1), index(dim), predicate))
     each = TensorType(kind, [*shape[:dim], 1, *shape[dim:]])
     zero = steps.add(kernel.ConstantOp(0.0, TensorType(kind, ones)))
     seen = kernel.SelectOp(mask, steps.add(kernel.ReshapeOp(value, each)), zero)

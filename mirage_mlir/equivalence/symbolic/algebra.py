@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
-from math import lcm
+from math import inf, lcm
 from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.atoms import Atoms, Ranging
 from mirage_mlir.equivalence.symbolic.domains import step
-from mirage_mlir.equivalence.symbolic.guards import Guard, Guards
+from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
 from mirage_mlir.equivalence.symbolic.indices import (
     Index,
     Variable,
     all_variables,
+    number,
     of,
     plus,
+    span,
     variable_of,
 )
 from mirage_mlir.equivalence.symbolic.multisets import Multisets
+from mirage_mlir.equivalence.symbolic.ranges import Joined, adjoining
 from mirage_mlir.equivalence.symbolic.terms import (
     FIRST_FREE,
     ONE,
@@ -189,15 +192,41 @@ class Algebra:
 
     def together(self, total: dict[Monomial, Fraction]) -> Form:
         """
-        A form in which sums that read the same elements as earlier ones are replaced by these.
+        A form in which ranges that adjoin are one, and sums that read the same elements as earlier
+        ones are replaced by these.
         """
         form = form_of(total)
+        while (found := adjoining(form)) is not None:
+            form = form_of(self._joined(dict(form), found))
+        total = dict(form)
         for old, new in self._multisets.replacements(form):
             for monomial in old:
                 del total[monomial]
             for factors, guards, over, coefficient in new:
                 collect(total, self.reduced(Product(factors, guards, over), coefficient))
         return form_of(total)
+
+    def _joined(self, total: dict[Monomial, Fraction], found: Joined) -> dict[Monomial, Fraction]:
+        """A form with one sum in the place of two over ranges that adjoin."""
+        one, other = found.old
+        coefficient = total.pop(one)
+        del total[other]
+        start, end = found.places
+        low, high = int(span(start)[0]), int(span(end)[1])
+        new = {v: self.variable(v.size) for v in bound_of(one) if v != found.variable}
+        along = self.variable(high - low)
+        element = plus(of(along), number(low))
+        values = {v: of(name) for v, name in new.items()}
+        values[found.variable] = plus(element, found.anchor, -1)
+        kept = guards_.moved(guards_.without(one.guards, found.own), values)
+        inside = guard(plus(element, start, -1), 0, inf), guard(plus(end, element, -1), 1, inf)
+        guards = None if kept is None else guards_.both(kept, inside)
+        if guards is not None:
+            factors = self.atoms.moved(one.factors, values)
+            anew = [self._changes(f, g) for f, g in zip(one.factors, factors, strict=True)]
+            product = Product(factors, guards, frozenset([along, *new.values()]))
+            collect(total, self._rebuilt(product, anew, coefficient))
+        return total
 
     # Monomials
 

@@ -6,7 +6,8 @@ correspond one to one. A sum or a maximum over them stays the same:
 
 * a guard that excludes the ends of a variable's range makes it shorter;
 * a guard that says what a variable is replaces it by that;
-* `u` and `v` that stand everywhere as `size(v) u + v` are one variable;
+* `u` and `v` that stand everywhere as `size(v) u + v` are one variable, also where guards read `u`
+  alone: `u < a` is `size(v) u + v < size(v) a`;
 * a variable `v` with `floor((v + k) / m)` is `m q + r - k`, for the floor is then `q`.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Set as AbstractSet
 from itertools import permutations
 from typing import NamedTuple
 
+from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.guards import Guard, Guards, guard
 from mirage_mlir.equivalence.symbolic.indices import (
     ZERO,
@@ -67,11 +69,13 @@ def step(
         found = _shortened(each, over, fresh) or _solved(each, over)
         if found is not None:
             return found
+    indices = [*indices]
     whole = [*indices, *(each.value for each in guards)]
     everything = [inner for index in whole for inner in nested(index)]
     return (
         _coalesced(everything, over, fresh)
         or _coalesced_in_floors(whole, over, fresh)
+        or _coalesced_in_guards(indices, guards, over, fresh)
         or _split(everything, over, fresh)
     )
 
@@ -157,13 +161,42 @@ def _coalesced_in_floors(
         if u in over and u != v and many == one * v.size
     }
     for u, v in sorted(pairs):
-        new = fresh(u.size * v.size)
-        high = floor_div(of(new), v.size)
-        values = {u: high, v: plus(of(new), high, -v.size)}
-        moved = (substituted(index, values) for index in indices)
-        if not any(high == Index((), ((floor, 1),)) for i in moved for floor in all_floors(i)):
-            return Step(values, (new,))
+        if (joined := _joined(u, v, indices, (), fresh)) is not None:
+            return joined
     return None
+
+
+def _coalesced_in_guards(
+    indices: Sequence[Index], guards: Guards, over: AbstractSet[Variable], fresh: Fresh
+) -> Step | None:
+    """The same where guards read `u` alone."""
+    alone = {v for each in guards for v, _ in each.value.linear if v in over}
+    pairs = {
+        (u, v)
+        for index in indices
+        for u, many in index.linear
+        if u in alone
+        for v, one in index.linear
+        if v in over and u != v and many == one * v.size
+    }
+    for u, v in sorted(pairs):
+        if (joined := _joined(u, v, indices, guards, fresh)) is not None:
+            return joined
+    return None
+
+
+def _joined(
+    u: Variable, v: Variable, indices: Sequence[Index], guards: Guards, fresh: Fresh
+) -> Step | None:
+    """One variable for `size(v) u + v`; None where an index or a guard reads a part of it alone."""
+    new = fresh(u.size * v.size)
+    high = floor_div(of(new), v.size)
+    values = {u: high, v: plus(of(new), high, -v.size)}
+    moved = [substituted(index, values) for index in indices]
+    moved += [each.value for each in guards_.moved(guards, values) or ()]
+    if any(high == Index((), ((floor, 1),)) for i in moved for floor in all_floors(i)):
+        return None
+    return Step(values, (new,))
 
 
 def _split(everything: Iterable[Index], over: AbstractSet[Variable], fresh: Fresh) -> Step | None:

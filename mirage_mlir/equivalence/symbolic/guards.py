@@ -69,10 +69,16 @@ def guard(index: Index, low: float, high: float) -> Guard | bool:
 
 
 def _coarser(index: Index, low: float, high: float) -> tuple[Index, float, float] | None:
-    """A condition as one of fewer variables: `8 a + b < 16` for b below 8 is `a < 2`."""
-    if not index.linear and len(index.floors) == 1:
+    """
+    A condition in other words: `8 a + b < 16` for b below 8 is `a < 2`, of fewer variables, and
+    `floor(t / 8) < a` is `t < 8 a`, without a floor.
+    """
+    if len(index.floors) == 1 and (times := index.floors[0][1]) in (1, -1):
         ((floor, _),) = index.floors
-        return floor.dividend, low * floor.divisor, high * floor.divisor
+        if times < 0:
+            index, low, high = scaled(index, -1), 1 - high, 1 - low
+        beside = scaled(index._replace(floors=()), floor.divisor)
+        return plus(floor.dividend, beside), low * floor.divisor, high * floor.divisor
     for part in sorted({abs(c) for c in coefficients(index)} - {1}, reverse=True):
         multiple, rest = parted(index, part)
         least, greatest = span(rest)

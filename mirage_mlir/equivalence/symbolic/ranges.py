@@ -7,14 +7,19 @@ over u from a + c to below b + c. As often as the ranges of one f begin at an in
 there: then each u counts 0 times, whatever the free variables are.
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
+from math import inf
 from typing import NamedTuple
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import (
+    ZERO,
     Index,
     Variable,
+    is_number,
     number,
     of,
     plus,
@@ -25,7 +30,6 @@ from mirage_mlir.equivalence.symbolic.terms import (
     Form,
     Monomial,
     bound_of,
-    indices_of,
     is_bound,
     replaced,
 )
@@ -34,37 +38,88 @@ _ELEMENT, _OTHERS = Variable(-(10**6), 0), -(10**6) - 1
 """In keys: the element that a range is of, and the first of other bound variables."""
 
 
-class _Range(NamedTuple):
+class Range(NamedTuple):
     """The elements from `start` to below `end`, which is never less."""
 
     start: Index
     end: Index
 
 
+class _Ranged(NamedTuple):
+    """A sum over a range of one variable: of a function, which `key` tells from others."""
+
+    key: object
+    places: Range
+    variable: Variable | None = None
+    anchor: Index = ZERO
+    """The element where the variable is 0."""
+    own: Guards = ()
+    """The guards that make up the range."""
+
+
+class Joined(NamedTuple):
+    """Two sums of the same terms over ranges that adjoin, as one of them over both ranges."""
+
+    old: tuple[Monomial, Monomial]
+    variable: Variable
+    anchor: Index
+    own: Guards
+    places: Range
+
+
 def cancels_in_ranges(a: Form) -> bool:
     """Whether the sums of a form cancel element by element."""
     changes: dict[tuple[object, Index], Fraction] = {}
     for monomial, coefficient in a:
-        key, found = _ranged(monomial)
-        for place, times in ((found.start, coefficient), (found.end, -coefficient)):
-            changes[key, place] = changes.get((key, place), Fraction(0)) + times
+        found = next(_ranged(monomial), _Ranged(monomial, Range(number(0), number(1))))
+        start, end = found.places
+        for place, times in ((start, coefficient), (end, -coefficient)):
+            changes[found.key, place] = changes.get((found.key, place), Fraction(0)) + times
     return not any(changes.values())
 
 
-def _ranged(monomial: Monomial) -> tuple[object, _Range]:
-    """What a sum adds up, as a key, and the range of one of its variables; all as one else."""
+def adjoining(a: Form) -> Joined | None:
+    """
+    Two sums of a form that are one, whose ranges adjoin at an index that varies; None where there
+    are none such. Where both always have the same elements of a row, they are compared as sets.
+    """
+    ends: dict[object, list[tuple[Monomial, _Ranged]]] = {}
+    for monomial, coefficient in a:
+        for found in _ranged(monomial):
+            ends.setdefault((found.key, coefficient), []).append((monomial, found))
+    for sums in ends.values():
+        for (one, before), (other, behind) in permutations(sums, 2):
+            end = before.places.end
+            if one == other or end != behind.places.start:
+                continue
+            if all(is_number(plus(end, each.anchor, -1)) for each in (before, behind)):
+                continue
+            places = Range(before.places.start, behind.places.end)
+            if span(places.start)[0] != -inf and span(places.end)[1] != inf:
+                assert before.variable is not None
+                return Joined((one, other), before.variable, before.anchor, before.own, places)
+    return None
+
+
+def _ranged(monomial: Monomial) -> Iterator[_Ranged]:
+    """What a sum adds up and the range, for each of its variables that has one."""
     for variable in sorted(bound_of(monomial)):
-        read = [i for i in indices_of(monomial.factors) if variable in variables(i)]
-        if not read or not all(_multiple(i, variable) == 1 for i in read):
+        read = [
+            (factor.atom, place, index)
+            for factor in monomial.factors
+            for place, index in enumerate(factor.indices)
+            if variable in variables(index)
+        ]
+        if not read or not all(_multiple(index, variable) == 1 for *_, index in read):
             continue
+        _, _, first = min(read, key=lambda each: (*each[:2], each[2].constant))
+        anchor = plus(first, of(variable), -1)
         own = guards_.reading(monomial.guards, [variable])
         within = _within(variable, own)
-        if within is not None:
-            first = number(min(index.constant for index in read))
-            places = _Range(*(plus(place, first) for place in within))
+        if within is not None and not any(map(is_bound, variables(anchor))):
+            places = Range(*(plus(place, anchor) for place in within))
             rest = monomial._replace(guards=guards_.without(monomial.guards, own))
-            return _key(rest, variable, first), places
-    return monomial, _Range(number(0), number(1))
+            yield _Ranged(_key(rest, variable, anchor), places, variable, anchor, own)
 
 
 def _multiple(index: Index, variable: Variable) -> int:
@@ -73,7 +128,7 @@ def _multiple(index: Index, variable: Variable) -> int:
     return dict(index.linear).get(variable, 0) if once else 0
 
 
-def _within(variable: Variable, conditions: Guards) -> _Range | None:
+def _within(variable: Variable, conditions: Guards) -> Range | None:
     """The values of a variable at which conditions hold; None where they are no one range."""
     start, end = number(0), number(variable.size)
     for value, low, high in conditions:
@@ -86,7 +141,7 @@ def _within(variable: Variable, conditions: Guards) -> _Range | None:
         end = start and _smaller(end, plus(number(last + 1), rest, -sign))
         if start is None or end is None:
             return None
-    return _Range(start, end) if span(plus(end, start, -1))[0] >= 0 else None
+    return Range(start, end) if span(plus(end, start, -1))[0] >= 0 else None
 
 
 def _larger(a: Index, b: Index) -> Index | None:

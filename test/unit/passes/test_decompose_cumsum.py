@@ -52,13 +52,25 @@ def test_rows(
 
 
 @pytest.mark.parametrize(
-    ("shape", "dim"), [((1,), 0), ((2, 256), 1), ((256, 3), 0), ((2, 5, 3), 1)]
+    ("shape", "dim", "sums"),
+    [
+        ((1,), 0, 0),
+        ((2, 63), 1, 1),
+        ((77, 3), 0, 1),
+        ((2, 5, 3), 1, 1),
+        # Rows, and the sums of whole rows, and of rows of rows.
+        ((2, 64), 1, 3),
+        ((256, 3), 0, 3),
+        ((2, 300, 2), 1, 3),
+        ((1, 4096), 1, 3),
+        ((16384,), 0, 5),
+    ],
 )
-def test_a_mask(shape: tuple[int, ...], dim: int) -> None:
-    """Few elements are one sum under a mask: what is infinite is not seen before it."""
+def test_masks(shape: tuple[int, ...], dim: int, sums: int) -> None:
+    """Elements are summed under masks: what is infinite is not seen before it."""
     function = taken_apart(shape, dim)
     names = [op.name for op in function.body.block.ops]
-    assert names.count("kernel.reduce_sum") == (shape[dim] > 1)
+    assert names.count("kernel.reduce_sum") == sums
     assert "kernel.concat" not in names
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32).astype(np.float64)
     (found,) = run_function(function, [x], rounding=False)
@@ -69,7 +81,7 @@ def test_a_mask(shape: tuple[int, ...], dim: int) -> None:
     assert not np.isnan(found).any()
 
 
-@pytest.mark.parametrize(("rows", "masked"), [(1 << 16, True), ((1 << 16) + 1, False)])
+@pytest.mark.parametrize(("rows", "masked"), [(1 << 20, True), ((1 << 20) + 1, False)])
 def test_masks_of_large_tensors(rows: int, masked: bool) -> None:
     """Each operator alone would store all that is under the mask."""
     names = [op.name for op in taken_apart((rows, 128), 1).body.block.ops]
