@@ -118,7 +118,7 @@ class KernelInterpreter(Generic[A]):
             before = self.domain.part(x, dim, 0, size - reach)
             x = views.concatenate(self.domain, [first, self.domain.add(rest, before)], dim)
             reach *= 2
-        return x
+        return self.domain.as_sums(x)
 
     def _rms_norm(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         """`x / sqrt(mean(x^2) + eps) * weight`."""

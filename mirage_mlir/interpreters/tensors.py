@@ -242,6 +242,12 @@ class TensorDomain(Generic[A]):
             x = Tensor(array, (*x.dims[:dim], Dim(1), *x.dims[dim + 1 :]))
         return x
 
+    def as_sums(self, x: Tensor[A]) -> Tensor[A]:
+        """`x`, each element as a sum of one term, which some domains round otherwise."""
+        array = self.rearrange(x.array, lambda a: a[..., np.newaxis])
+        array = self.numbers.total(array, self.lead + len(x.dims))
+        return Tensor(self.rearrange(array, lambda a: a[..., 0]), x.dims)
+
     def mean(self, x: Tensor[A], dims: Sequence[int]) -> Tensor[A]:
         """The sum over dimensions, divided by how many elements it has."""
         count = prod(x.dims[dim].size for dim in dims)

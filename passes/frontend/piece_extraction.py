@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects import kernel
+from mirage_mlir.dialects.elementwise import row_of
 from mirage_mlir.equivalence.dependences import operators_before
 from mirage_mlir.passes.analysis.index_formulas import is_formula
 from mirage_mlir.passes.frontend import direct
@@ -37,6 +38,11 @@ MAX_OPERATORS = 24
 """Elementary operators (a norm has six) of a piece: a norm with a gated MLP has eleven, normalised
 attention twenty."""
 
+
+MOST_ELEMENTWISE = 60
+"""The same of a piece with at most `FEW_OTHERS` operators that are not elementwise."""
+
+FEW_OTHERS = 2
 
 Said = set[tuple[Operation, str]]
 """Remarks that were made: parts that overlap cannot be read for the same reason."""
@@ -101,7 +107,8 @@ class NumberedFunction:
             fixed = isinstance(op, kernel.GraphDefinedOp | kernel.ConstantOp)
             self._numbers[op] = len(self.operators)
             self.operations.append(op)
-            self.operators.append(Operator(tuple(operands), op in kept, fixed, _is_heavy(op)))
+            heavy, places = _is_heavy(op), _elementwise(op)
+            self.operators.append(Operator(tuple(operands), op in kept, fixed, heavy, places))
 
     # What parts cost
 
@@ -144,7 +151,11 @@ class NumberedFunction:
         if piece is None:
             return None
         count = sum(1 for _ in piece.program.operations())
-        return piece if count <= self.max_operators or len(part.operators) == 1 else None
+        most = self.max_operators
+        others = sum(1 for number in part.operators if self.operators[number].elementwise is None)
+        if others <= FEW_OTHERS:
+            most = max(most, MOST_ELEMENTWISE)
+        return piece if count <= most or len(part.operators) == 1 else None
 
     def bound(self, part: OperatorGroup) -> float:
         """What one kernel takes at least, or what a part of it takes that was searched already."""
@@ -236,6 +247,11 @@ def has_fixed_parts(function: FuncOp) -> bool:
 
 def _is_heavy(op: Operation) -> bool:
     return isinstance(op, kernel.MatmulOp)
+
+
+def _elementwise(op: Operation) -> tuple[int, ...] | None:
+    """The shape of what an elementwise operator computes; None for others."""
+    return None if row_of(op) is None else tuple(kernel.shape_of(op.results[0]))
 
 
 def _stays_inside(op: Operation, inside: Iterable[Operation]) -> bool:

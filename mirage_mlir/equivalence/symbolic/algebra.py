@@ -28,7 +28,7 @@ from mirage_mlir.equivalence.symbolic.indices import (
     variable_of,
 )
 from mirage_mlir.equivalence.symbolic.multisets import Multisets
-from mirage_mlir.equivalence.symbolic.ranges import Joined, adjoining
+from mirage_mlir.equivalence.symbolic.ranges import Range, Rewritten, rewritten
 from mirage_mlir.equivalence.symbolic.terms import (
     FIRST_FREE,
     ONE,
@@ -196,8 +196,8 @@ class Algebra:
         ones are replaced by these.
         """
         form = form_of(total)
-        while (found := adjoining(form)) is not None:
-            form = form_of(self._joined(dict(form), found))
+        while (found := rewritten(form)) is not None:
+            form = form_of(self._rewritten(dict(form), found))
         total = dict(form)
         for old, new in self._multisets.replacements(form):
             for monomial in old:
@@ -206,27 +206,38 @@ class Algebra:
                 collect(total, self.reduced(Product(factors, guards, over), coefficient))
         return form_of(total)
 
-    def _joined(self, total: dict[Monomial, Fraction], found: Joined) -> dict[Monomial, Fraction]:
-        """A form with one sum in the place of two over ranges that adjoin."""
+    def _rewritten(
+        self, total: dict[Monomial, Fraction], found: Rewritten
+    ) -> dict[Monomial, Fraction]:
+        """A form with other sums in the place of two."""
         one, other = found.old
         coefficient = total.pop(one)
         del total[other]
-        start, end = found.places
-        low, high = int(span(start)[0]), int(span(end)[1])
+        for places, times in found.new:
+            collect(total, self.scale(self._over(one, found, places), coefficient * times))
+        return total
+
+    def _over(self, one: Monomial, found: Rewritten, places: Range) -> Form:
+        """A sum over another range of one of its variables."""
+        low, high = int(span(places.start)[0]), int(span(places.end)[1])
+        if low >= high:
+            return ZERO
         new = {v: self.variable(v.size) for v in bound_of(one) if v != found.variable}
         along = self.variable(high - low)
         element = plus(of(along), number(low))
         values = {v: of(name) for v, name in new.items()}
         values[found.variable] = plus(element, found.anchor, -1)
         kept = guards_.moved(guards_.without(one.guards, found.own), values)
-        inside = guard(plus(element, start, -1), 0, inf), guard(plus(end, element, -1), 1, inf)
-        guards = None if kept is None else guards_.both(kept, inside)
-        if guards is not None:
-            factors = self.atoms.moved(one.factors, values)
-            anew = [self._changes(f, g) for f, g in zip(one.factors, factors, strict=True)]
-            product = Product(factors, guards, frozenset([along, *new.values()]))
-            collect(total, self._rebuilt(product, anew, coefficient))
-        return total
+        inside = (
+            guard(plus(element, places.start, -1), 0, inf),
+            guard(plus(places.end, element, -1), 1, inf),
+        )
+        if kept is None or (guards := guards_.both(kept, inside)) is None:
+            return ZERO
+        factors = self.atoms.moved(one.factors, values)
+        anew = [self._changes(f, g) for f, g in zip(one.factors, factors, strict=True)]
+        over = frozenset([along, *new.values()])
+        return self._rebuilt(Product(factors, guards, over), anew, Fraction(1))
 
     # Monomials
 
@@ -256,11 +267,25 @@ class Algebra:
             if any(anew):
                 return self._rebuilt(Product(moved, guards, over), anew, coefficient)
             factors = moved
+        for each in guards:
+            if cases := guards_.lexicographic(each, over):
+                return self._in_cases(Product(factors, guards, over), each, cases, coefficient)
         factors, guards, over = self.cancelled(Product(factors, guards, over))
         read = all_variables(indices_of(factors, guards))
         for variable in over - read:
             coefficient *= variable.size
         return ((self.atoms.named(factors, guards, over & read), coefficient),)
+
+    def _in_cases(
+        self, product: Product, each: Guard, cases: Sequence[Guards], coefficient: Fraction
+    ) -> Form:
+        """A product, with one of its guards replaced by alternatives that exclude each other."""
+        total: dict[Monomial, Fraction] = {}
+        others = guards_.without(product.guards, (each,))
+        for case in cases:
+            if (guards := guards_.both(others, case)) is not None:
+                collect(total, self.reduced(product._replace(guards=guards), coefficient))
+        return form_of(total)
 
     def simplified(self, product: Product, coefficient: Fraction) -> Form | None:
         """A product simplified by the laws of its factors; None where no law applies."""

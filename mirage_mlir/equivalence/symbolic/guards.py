@@ -7,7 +7,7 @@ in, and the domain of a sum that is no box.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from math import gcd, inf
 from typing import NamedTuple
@@ -86,6 +86,32 @@ def _coarser(index: Index, low: float, high: float) -> tuple[Index, float, float
         if least >= 0 and greatest < part and all(end % part == 0 for end in ends):
             return divided(multiple, part), up(low, part), up(high, part)
     return None
+
+
+def lexicographic(each: Guard, names: Collection[Variable]) -> tuple[Guards, ...]:
+    """
+    A condition as alternatives that exclude each other; nothing where it is no such condition.
+
+    That `8 q + r <= 0` for r from -7 to 7 is that `q < 0`, or `q = 0` and `r <= 0`: how places in
+    rows are ordered. Both q and r read some of the variables.
+    """
+    least, greatest = span(each.value)
+    if each.low <= least and each.high in (0, 1):
+        value, high = each.value, each.high
+    elif each.high > greatest and each.low in (0, 1):
+        value, high = scaled(each.value, -1), 1 - each.low
+    else:
+        return ()
+    for part in sorted({abs(c) for c in coefficients(value)} - {1}, reverse=True):
+        multiple, rest = parted(value, part)
+        row = divided(multiple, part)
+        if max(map(abs, span(rest))) < part and all(
+            not {*names}.isdisjoint(variables(index)) for index in (row, rest)
+        ):
+            before = both([guard(row, -inf, 0)])
+            within = both([guard(row, 0, 1), guard(rest, -inf, high)])
+            return tuple(found for found in (before, within) if found is not None)
+    return ()
 
 
 # Conjunctions

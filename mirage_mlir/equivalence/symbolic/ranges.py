@@ -16,7 +16,6 @@ from typing import NamedTuple
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.guards import Guards
 from mirage_mlir.equivalence.symbolic.indices import (
-    ZERO,
     Index,
     Variable,
     is_number,
@@ -39,10 +38,15 @@ _ELEMENT, _OTHERS = Variable(-(10**6), 0), -(10**6) - 1
 
 
 class Range(NamedTuple):
-    """The elements from `start` to below `end`, which is never less."""
+    """The elements from `start` to below `end`."""
 
     start: Index
     end: Index
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the end is never less than the start."""
+        return span(plus(self.end, self.start, -1))[0] >= 0
 
 
 class _Ranged(NamedTuple):
@@ -50,55 +54,86 @@ class _Ranged(NamedTuple):
 
     key: object
     places: Range
-    variable: Variable | None = None
-    anchor: Index = ZERO
+    variable: Variable
+    anchor: Index
     """The element where the variable is 0."""
-    own: Guards = ()
+    own: Guards
     """The guards that make up the range."""
 
 
-class Joined(NamedTuple):
-    """Two sums of the same terms over ranges that adjoin, as one of them over both ranges."""
+class Rewritten(NamedTuple):
+    """Two sums of the same terms over ranges as others that add up to the same."""
 
     old: tuple[Monomial, Monomial]
     variable: Variable
+    """That of the first one, whose terms are summed over other ranges."""
     anchor: Index
     own: Guards
-    places: Range
+    new: tuple[tuple[Range, int], ...]
+    """Ranges, and how often each counts, times the coefficient of the first one."""
 
 
 def cancels_in_ranges(a: Form) -> bool:
     """Whether the sums of a form cancel element by element."""
     changes: dict[tuple[object, Index], Fraction] = {}
     for monomial, coefficient in a:
-        found = next(_ranged(monomial), _Ranged(monomial, Range(number(0), number(1))))
-        start, end = found.places
+        found = next((each for each in _ranged(monomial) if each.places.is_ordered), None)
+        key, (start, end) = monomial, Range(number(0), number(1))
+        if found is not None:
+            key, (start, end) = found.key, found.places
         for place, times in ((start, coefficient), (end, -coefficient)):
-            changes[found.key, place] = changes.get((found.key, place), Fraction(0)) + times
+            changes[key, place] = changes.get((key, place), Fraction(0)) + times
     return not any(changes.values())
 
 
-def adjoining(a: Form) -> Joined | None:
+def rewritten(a: Form) -> Rewritten | None:
     """
-    Two sums of a form that are one, whose ranges adjoin at an index that varies; None where there
-    are none such. Where both always have the same elements of a row, they are compared as sets.
+    Two sums of a form in other words; None where there are none such.
+
+    They are one sum if one range begins where the other one ends, at an index that varies: where
+    both always have the same elements of a row, they are compared as sets. The elements from i to
+    below j, less those from j to below i, are those below j, less those below i.
     """
-    ends: dict[object, list[tuple[Monomial, _Ranged]]] = {}
+    ends: dict[object, list[tuple[Monomial, Fraction, _Ranged]]] = {}
     for monomial, coefficient in a:
         for found in _ranged(monomial):
-            ends.setdefault((found.key, coefficient), []).append((monomial, found))
+            ends.setdefault((found.key, abs(coefficient)), []).append(
+                (monomial, coefficient, found)
+            )
     for sums in ends.values():
-        for (one, before), (other, behind) in permutations(sums, 2):
-            end = before.places.end
-            if one == other or end != behind.places.start:
+        for (one, times, before), (other, others, behind) in permutations(sums, 2):
+            if one == other or before.places.end != behind.places.start:
                 continue
-            if all(is_number(plus(end, each.anchor, -1)) for each in (before, behind)):
-                continue
-            places = Range(before.places.start, behind.places.end)
-            if span(places.start)[0] != -inf and span(places.end)[1] != inf:
-                assert before.variable is not None
-                return Joined((one, other), before.variable, before.anchor, before.own, places)
+            together = _adjoining if times == others else _crossing
+            if new := together(before, behind):
+                return Rewritten((one, other), before.variable, before.anchor, before.own, new)
     return None
+
+
+def _adjoining(before: _Ranged, behind: _Ranged) -> tuple[tuple[Range, int], ...]:
+    """Both ranges as one; nothing where they are none."""
+    end = before.places.end
+    if all(is_number(plus(end, each.anchor, -1)) for each in (before, behind)):
+        return ()
+    places = Range(before.places.start, behind.places.end)
+    ordered = before.places.is_ordered and behind.places.is_ordered
+    return ((places, 1),) if ordered and _is_bounded(places) else ()
+
+
+def _crossing(before: _Ranged, behind: _Ranged) -> tuple[tuple[Range, int], ...]:
+    """A range less that from its end to its start, as two from one number on."""
+    start, end = before.places
+    if behind.places.end != start or before.places.is_ordered or not _is_bounded(before.places):
+        return ()
+    # That of a row, so that its prefixes are the same whatever was subtracted of which.
+    first = before.anchor._replace(constant=0)
+    if not all(Range(first, side).is_ordered for side in before.places):
+        first = number(int(min(span(start)[0], span(end)[0])))
+    return ((Range(first, end), 1), (Range(first, start), -1))
+
+
+def _is_bounded(places: Range) -> bool:
+    return all(-inf < side < inf for place in places for side in span(place))
 
 
 def _ranged(monomial: Monomial) -> Iterator[_Ranged]:
@@ -141,7 +176,7 @@ def _within(variable: Variable, conditions: Guards) -> Range | None:
         end = start and _smaller(end, plus(number(last + 1), rest, -sign))
         if start is None or end is None:
             return None
-    return Range(start, end) if span(plus(end, start, -1))[0] >= 0 else None
+    return Range(start, end)
 
 
 def _larger(a: Index, b: Index) -> Index | None:

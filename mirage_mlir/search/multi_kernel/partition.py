@@ -1,11 +1,12 @@
 """
 Partitions a large program into kernels: chooses the values that are kept in device memory.
 
-At first every value is stored, so that each operator is a part. Then the change that gains most is
-made, as long as one gains. First values are no longer stored (each reader recomputes them): between
-two cheap operators, then between a matmul and cheap operators behind it, then all others. Then
-parts that read each other or the same value become one. Where neither helps, two values are dropped
-at once, or one is stored in the place of a neighbour.
+At first every value is stored, so that each operator is a part, but for elementwise ones that only
+one other part reads element by element: nothing is gained by storing these. Then the change that
+gains most is made, as long as one gains. First values are no longer stored (each reader recomputes
+them): between two cheap operators, then between a matmul and cheap operators behind it, then all
+others. Then parts that read each other or the same value become one. Where neither helps, two
+values are dropped at once, or one is stored in the place of a neighbour.
 
 Changes are evaluated lazily. Each has an upper bound on its gain, from the bytes that its parts
 must move, and is costed only when no other change is known to gain as much. A change concerns few
@@ -140,14 +141,30 @@ class Partitioner:
 
     def _prepare(self) -> None:
         """
-        Announce the parts that are costed in any case: single operators, and pairs of cheap ones.
+        Announce the parts that are costed in any case: the first ones, and pairs of cheap ones.
         """
+        self._fuse_elementwise()
         singles = list(self._state.parts.values())
         changes = [change for name in self._state.parts for change in self._drops(name)]
         effects = [self._state.effect(change) for change in dict.fromkeys(changes)]
         pairs = [part for effect in effects if effect is not None for part in effect.after]
         light = [part for part in pairs if not self._state.has_heavy(part)]
         self.costs.prepare(list(dict.fromkeys([*singles, *light])))
+
+    def _fuse_elementwise(self) -> None:
+        """Join elementwise operators with the part that alone reads them, at the same places."""
+        state = self._state
+        for value, operator in reversed(list(enumerate(state.operators))):
+            places = operator.elementwise
+            readers = {state.operators[reader].elementwise for reader in state.uses[value]}
+            if places is None or readers != {places} or not state.may_drop(value):
+                continue
+            effect = state.effect(Change(dropped=(value,)))
+            if effect is None or len(effect.before) > 2 or self.costs.bound(effect.after[0]) == inf:
+                continue
+            names = state.make(effect)
+            for level in self._levels:
+                level.fresh += names
 
     # The order of changes
 

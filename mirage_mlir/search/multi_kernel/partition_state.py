@@ -21,6 +21,8 @@ class Operator:
     """It is a part of its own in any case."""
     heavy: bool = False
     """It reads each element many times: a product of matrices."""
+    elementwise: tuple[int, ...] | None = None
+    """The shape of its result, if each element comes of those at the same place; else None."""
 
 
 @dataclass(frozen=True)

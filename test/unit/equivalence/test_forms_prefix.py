@@ -1,12 +1,15 @@
 """Sums of parts of a row that adjoin, inside of functions: against counting what is summed."""
 
 import random
+import re
 from collections import Counter
 from itertools import product
 
 import pytest
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from mirage_mlir.dialects import kernel
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence.symbolic import prove
 from mirage_mlir.equivalence.symbolic.guards import Guard, guard
@@ -19,6 +22,7 @@ from mirage_mlir.equivalence.symbolic.indices import (
     plus,
     scaled,
 )
+from mirage_mlir.passes.patterns.decompose import take_apart_unsearched
 
 COUNT, ROW = 3, 4
 """Rows, and elements of each: `x` has COUNT x ROW of them."""
@@ -163,6 +167,68 @@ def test_random_parts() -> None:
         proved, wrong = proved + found, wrong + (not equal)
     assert proved > 5
     assert wrong > 20
+
+
+DIFFERENCES = """
+func.func @f(%x: T6) -> T6x6x1 {
+  %c = kernel.cumsum %x {dim = 0 : i64} : (T6) -> T6
+  %i = kernel.reshape %c : (T6) -> T6x1x1
+  %j = kernel.reshape %c : (T6) -> T1x6x1
+  %d = kernel.sub %i, %j : (T6x1x1, T1x6x1) -> T6x6x1
+  %r = kernel.exp %d : (T6x6x1) -> T6x6x1
+  func.return %r : T6x6x1
+}
+func.func @g(%x: T6) -> T6x6x1 {
+  %0 = kernel.constant {value = 0.0 : f32} : T1x1x1
+  %y = kernel.reshape %x : (T6) -> T1x1x6
+  %i = kernel.iota {dim = 0 : i64} : T6x1x1
+  %j = kernel.iota {dim = 1 : i64} : T1x6x1
+  %k = kernel.iota {dim = 2 : i64} : T1x1x6
+  %m = kernel.compare %k, %i {predicate = "FIRST"} : (T1x1x6, T6x1x1) -> T6x1x6
+  %n = kernel.compare %k, %j {predicate = "SECOND"} : (T1x1x6, T1x6x1) -> T1x6x6
+  %a = kernel.select %m, %y, %0 : (T6x1x6, T1x1x6, T1x1x1) -> T6x1x6
+  %b = kernel.select %n, %y, %0 : (T1x6x6, T1x1x6, T1x1x1) -> T1x6x6
+  %d = kernel.sub %a, %b : (T6x1x6, T1x6x6) -> T6x6x6
+  %s = kernel.reduce_sum %d {dims = array<i64: 2>} : (T6x6x6) -> T6x6x1
+  %r = kernel.exp %s : (T6x6x1) -> T6x6x1
+  func.return %r : T6x6x1
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [("le", "le", True), ("le", "lt", False), ("lt", "le", False), ("ge", "ge", False)],
+)
+def test_differences_of_prefix_sums(first: str, second: str, *, equal: bool) -> None:
+    """Elements from i to below j count once, those from j to below i are subtracted."""
+    text = DIFFERENCES.replace("FIRST", first).replace("SECOND", second)
+    text = re.sub(r"\bT([0-9x]+)", r"tensor<\1xf32>", text)
+    reference, candidate = functions(parse_program(text, "f.mlir"))
+    assert prove(reference, candidate).proved == equal
+
+
+FLATTENED = """
+func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %a = kernel.reshape %x : (tensor<8x8xf32>) -> tensor<64xf32>
+  %b = kernel.cumsum %a {dim = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %c = kernel.reshape %b : (tensor<64xf32>) -> tensor<8x8xf32>
+  %r = kernel.exp %c : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %r : tensor<8x8xf32>
+}
+"""
+
+
+def test_a_matrix_as_one_row() -> None:
+    """A place in it is before another one if its row is, or its column in the same row."""
+    (reference,) = functions(parse_program(FLATTENED, "f.mlir"))
+    candidate = reference.clone()
+    take_apart_unsearched(candidate)
+    assert prove(reference, candidate).proved
+    for op in candidate.body.block.ops:
+        if isinstance(op, kernel.CompareOp):
+            op.properties["predicate"] = StringAttr("lt")
+    assert not prove(reference, candidate).proved
 
 
 def at(index: Index, numbers: dict[Variable, int]) -> int:

@@ -155,3 +155,22 @@ def test_a_large_program_becomes_a_kernel_for_each_piece(monkeypatch: pytest.Mon
     assert not best.alone
     report = PartVerifier(function).compare(best.function, list(best.attribute().pairs))
     assert "part by part, 4 of them, 2 different" in report.headline
+
+
+def test_a_long_chain_of_elementwise_operators() -> None:
+    """It is one piece, and no other one is asked for."""
+    kind = "tensor<8x48xf32>"
+    lines = [f"%y0 = kernel.exp %x : ({kind}) -> {kind}"]
+    for n in range(1, 17):
+        lines += [
+            f"%t{n} = kernel.tanh %y{n - 1} : ({kind}) -> {kind}",
+            f"%s{n} = kernel.sigmoid %y{n - 1} : ({kind}) -> {kind}",
+            f"%y{n} = kernel.sub %t{n}, %s{n} : ({kind}, {kind}) -> {kind}",
+        ]
+    body = "\n".join([*lines, f"func.return %y16 : {kind}"])
+    text = f"func.func @f(%x: {kind}) -> {kind} {{\n{body}\n}}"
+    function = functions(parse_program(text, "f.mlir"))[0]
+    normalise(function)
+    counted = Counted()
+    assert len(partition(function, H200, counted.seconds)) == 1
+    assert not counted.programs

@@ -89,6 +89,31 @@ def test_a_chain_is_one_part() -> None:
     assert cut(operators, Costs(operators, [0.1] * 4)) == [OperatorGroup((0, 1, 2, 3), (3,))]
 
 
+def test_elementwise_operators_are_one_part_at_once() -> None:
+    """Also where a value is read twice in it: no cut of it is costed."""
+    operands = [(), (0,), (1,), (1, 2), (3,), (3, 4)]
+    operators = [Operator(o, n == 5, elementwise=(4, 8)) for n, o in enumerate(operands)]
+    costs = Costs(operators, [0.1] * 6)
+    assert cut(operators, costs) == [OperatorGroup(tuple(range(6)), (5,))]
+    assert not [part for part in costs.asked if len(part.operators) < 6]
+
+
+def test_elementwise_operators_that_others_read_are_costed() -> None:
+    """0 is read by parts that are kept apart, 1 at other places, 3 by no elementwise operator."""
+    shapes = [(4, 8), (4, 1), (4, 8), (4, 8), None]
+    operands = [(), (0,), (0, 1), (2,), (3,)]
+    operators = [
+        Operator(o, kept=n in (1, 4), elementwise=shape)
+        for n, (o, shape) in enumerate(zip(operands, shapes, strict=True))
+    ]
+    costs = Costs(operators, [5, 0.1, 0.1, 0.1, 0.1])
+    parts = cut(operators, costs)
+    assert OperatorGroup((0,), (0,)) in costs.asked
+    assert OperatorGroup((2, 3), (3,)) in costs.asked
+    assert OperatorGroup((2,), (2,)) not in costs.asked
+    assert [number for part in parts for number in part.operators].count(0) == 1
+
+
 def test_a_cheap_value_is_computed_by_each_reader() -> None:
     # 0 is read by two heavy operators whose results are added: three parts become two.
     operators = chain((), (0,), (0,), (1, 2))
