@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from mirage_mlir.diagnostics import remark
 from mirage_mlir.dialects.candidate import kept_programs
 from mirage_mlir.passes.frontend.kept import functions_to_search, keep_program
-from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS, take_apart, unsearched
+from mirage_mlir.passes.patterns.decompose import DECOMPOSITIONS, take_apart_unsearched, unsearched
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ class KernelDecomposePass(ModulePass):
 
 def _take_apart_unsearched(program: Operation) -> None:
     for op in unsearched(program):
-        if take_apart(op):
-            remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")
+        remark(op, "is not fused as one operator: it is taken apart, as kernel-decompose does")
+    take_apart_unsearched(program)

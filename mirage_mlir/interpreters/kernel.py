@@ -116,9 +116,10 @@ class KernelInterpreter(Generic[A]):
         while reach < size:
             first, rest = self.domain.part(x, dim, 0, reach), self.domain.part(x, dim, reach, size)
             before = self.domain.part(x, dim, 0, size - reach)
-            x = views.concatenate(self.domain, [first, self.domain.add(rest, before)], dim)
+            total = self.domain.as_sums(self.domain.add(rest, before))
+            x = views.concatenate(self.domain, [first, total], dim)
             reach *= 2
-        return self.domain.as_sums(x)
+        return x
 
     def _rms_norm(self, op: Operation, operands: list[Tensor[A]]) -> Tensor[A]:
         """`x / sqrt(mean(x^2) + eps) * weight`."""

@@ -1,13 +1,16 @@
 """Operators of the kernel dialect in terms of elementary ones."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from mirage_mlir.dialects import kernel
+from mirage_mlir.equivalence.symbolic.proof import prove
 from mirage_mlir.interpreters.operators import structure_of
 
 MOST_MASKED = 256
@@ -148,6 +151,7 @@ class DecomposeReduceMean(RewritePattern):
         steps.replace_op(steps.mean(steps.widen(op.input), op.dims.get_values()), rewriter)
 
 
+@dataclass
 class DecomposeCumsum(RewritePattern):
     """
     `cumsum(x)` as sums under masks, or in steps where those would be too much work.
@@ -161,6 +165,9 @@ class DecomposeCumsum(RewritePattern):
     Source of the steps: Hillis and Steele, "Data Parallel Algorithms" (1986).
     """
 
+    in_rows: bool = True
+    """Whether those that one mask may take are cut into rows."""
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: kernel.CumsumOp, rewriter: PatternRewriter) -> None:
         steps, dim = F32Steps(op), op.dim.value.data
@@ -169,7 +176,9 @@ class DecomposeCumsum(RewritePattern):
             steps.replace_op(op.input, rewriter)
             return
         value = steps.widen(op.input)
-        if _is_masked(kernel.shape_of(op.input), dim):
+        if not self.in_rows and _has_rows(op):
+            total = _under_mask(steps, value, dim, "le")
+        elif _is_masked(kernel.shape_of(op.input), dim):
             total = _masked(steps, value, dim, "le")
         else:
             row = _longest_row(size)
@@ -280,16 +289,6 @@ DECOMPOSITIONS: tuple[RewritePattern, ...] = (
 """What `kernel-decompose` does."""
 
 
-def take_apart(op: Operation) -> bool:
-    """Replace one operator by elementary ones; whether there is a decomposition of it."""
-    rewriter = PatternRewriter(op)
-    for pattern in DECOMPOSITIONS:
-        pattern.match_and_rewrite(op, rewriter)
-        if rewriter.has_done_action:
-            return True
-    return False
-
-
 def unsearched(program: Operation) -> list[Operation]:
     """The operators of `program` that the search has not inside kernels."""
     rows = [(op, structure_of(op)) for op in program.walk()]
@@ -297,6 +296,33 @@ def unsearched(program: Operation) -> list[Operation]:
 
 
 def take_apart_unsearched(program: Operation) -> None:
-    """Take apart, in place, what the search has not inside kernels."""
+    """
+    Take apart, in place, what the search has not inside kernels.
+
+    Prefix sums are cut into rows if it can be proved that this is the same program: what is found
+    for it has to be proved, too.
+    """
+    in_rows = True
+    if isinstance(program, FuncOp) and any(_has_rows(op) for op in program.walk()):
+        copy = program.clone()
+        _take_apart(copy, in_rows=True)
+        in_rows = prove(program, copy).proved
+    _take_apart(program, in_rows=in_rows)
+
+
+def _take_apart(program: Operation, *, in_rows: bool) -> None:
+    patterns = [DecomposeCumsum(in_rows), *DECOMPOSITIONS]
     for op in unsearched(program):
-        take_apart(op)
+        rewriter = PatternRewriter(op)
+        for pattern in patterns:
+            if not rewriter.has_done_action:
+                pattern.match_and_rewrite(op, rewriter)
+
+
+def _has_rows(op: Operation) -> bool:
+    """Whether an operator is cut into rows that one mask may take together."""
+    if not isinstance(op, kernel.CumsumOp):
+        return False
+    shape, dim = kernel.shape_of(op.input), op.dim.value.data
+    one = shape[dim] <= MOST_MASKED and prod(shape) * shape[dim] <= MOST_STORED
+    return one and _masked_row(shape[dim], FEWEST_CUT) is not None and _is_masked(shape, dim)
