@@ -72,7 +72,8 @@ class PartitionProgramPass(ModulePass):
     module's `kernel.target`, or else H200."""
 
     max_operators: int = MAX_OPERATORS
-    """Elementary operators of a piece (a norm has six); a single operator may have more."""
+    """Elementary operators of a piece (a norm has six); a single operator may have more. Of those
+    that are nearly all elementwise a piece has up to 60, unless fewer than 24 are asked for."""
 
     whole_up_to: int = 0
     """Functions of up to so many elementary operators, which one kernel may compute, stay whole:

@@ -153,7 +153,7 @@ class NumberedFunction:
         count = sum(1 for _ in piece.program.operations())
         most = self.max_operators
         others = sum(1 for number in part.operators if self.operators[number].elementwise is None)
-        if others <= FEW_OTHERS:
+        if others <= FEW_OTHERS and most >= MAX_OPERATORS:
             most = max(most, MOST_ELEMENTWISE)
         return piece if count <= most or len(part.operators) == 1 else None
 
