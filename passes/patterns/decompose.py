@@ -18,7 +18,8 @@ MOST_MASKED = 256
 steps read and write all of them log2(n) times, modelled at two to six times the time."""
 
 ROWS = (8, 16, 32)
-"""Elements that are summed together under one mask: a row of 8 of 128 takes 0.75 of the time."""
+"""Elements of a row, which are summed under one mask. On an H200 4,096 prefix sums of 128 take 0.75
+of the time in rows of 8."""
 
 FEWEST_CUT = 64
 """Elements from which on they are cut into such rows; 32 take as long in rows of 8. Rows are cut
@@ -325,4 +326,4 @@ def _has_rows(op: Operation) -> bool:
         return False
     shape, dim = kernel.shape_of(op.input), op.dim.value.data
     one = shape[dim] <= MOST_MASKED and prod(shape) * shape[dim] <= MOST_STORED
-    return one and _masked_row(shape[dim], FEWEST_CUT) is not None and _is_masked(shape, dim)
+    return one and _masked_row(shape[dim], FEWEST_CUT) is not None

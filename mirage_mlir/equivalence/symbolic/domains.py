@@ -152,18 +152,7 @@ def _coalesced_in_floors(
     pairs = {pair for each in read for pair in permutations(each, 2)}
     # `8 u + v` beside `v mod 4`, which is that of it.
     floored = {v for each in read for v in each}
-    pairs |= {
-        (u, v)
-        for index in indices
-        for v, one in index.linear
-        if v in floored
-        for u, many in index.linear
-        if u in over and u != v and many == one * v.size
-    }
-    for u, v in sorted(pairs):
-        if (joined := _joined(u, v, indices, (), fresh)) is not None:
-            return joined
-    return None
+    return _first_joined(pairs | _places(indices, over, floored), indices, (), fresh)
 
 
 def _coalesced_in_guards(
@@ -171,18 +160,32 @@ def _coalesced_in_guards(
 ) -> Step | None:
     """The same where guards read `u` alone."""
     alone = {v for each in guards for v, _ in each.value.linear if v in over}
-    pairs = {
+    return _first_joined(_places(indices, alone, over), indices, guards, fresh)
+
+
+def _places(
+    indices: Iterable[Index], high: AbstractSet[Variable], low: AbstractSet[Variable]
+) -> set[tuple[Variable, Variable]]:
+    """The `u` of some variables and the `v` of others of which an index has `size(v) u + v`."""
+    return {
         (u, v)
         for index in indices
         for u, many in index.linear
-        if u in alone
+        if u in high
         for v, one in index.linear
-        if v in over and u != v and many == one * v.size
+        if v in low and u != v and many == one * v.size
     }
-    for u, v in sorted(pairs):
-        if (joined := _joined(u, v, indices, guards, fresh)) is not None:
-            return joined
-    return None
+
+
+def _first_joined(
+    pairs: Iterable[tuple[Variable, Variable]],
+    indices: Sequence[Index],
+    guards: Guards,
+    fresh: Fresh,
+) -> Step | None:
+    """One variable for the first pair that may become one."""
+    joined = (_joined(u, v, indices, guards, fresh) for u, v in sorted(pairs))
+    return next((found for found in joined if found is not None), None)
 
 
 def _joined(

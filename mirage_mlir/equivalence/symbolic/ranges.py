@@ -94,6 +94,8 @@ def rewritten(a: Form) -> Rewritten | None:
     both always have the same elements of a row, they are compared as sets. The elements from i to
     below j, less those from j to below i, are those below j, less those below i.
     """
+    if len(a) < 2:
+        return None
     ends: dict[object, list[tuple[Monomial, Fraction, _Ranged]]] = {}
     for monomial, coefficient in a:
         for found in _ranged(monomial):
@@ -121,7 +123,7 @@ def _adjoining(before: _Ranged, behind: _Ranged) -> tuple[tuple[Range, int], ...
 
 
 def _crossing(before: _Ranged, behind: _Ranged) -> tuple[tuple[Range, int], ...]:
-    """A range less that from its end to its start, as two from one number on."""
+    """A range less that from its end to its start, as two with one start."""
     start, end = before.places
     if behind.places.end != start or before.places.is_ordered or not _is_bounded(before.places):
         return ()

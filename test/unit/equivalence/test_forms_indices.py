@@ -10,6 +10,7 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from symbolic_indices import evaluated
 
 from mirage_mlir.equivalence.symbolic import guards as guards_
 from mirage_mlir.equivalence.symbolic.definedness import Granted, reads
@@ -92,13 +93,6 @@ LEAVES = st.one_of(
 BUILT = st.recursive(LEAVES, _larger, max_leaves=8)
 
 RANGES = st.tuples(BUILT, st.integers(-8, 8), st.integers(0, 9))
-
-
-def evaluated(index: Index, values: Values) -> int:
-    """What an index is, by what it says."""
-    linear = sum(c * values[v] for v, c in index.linear)
-    floors = sum(c * (evaluated(f.dividend, values) // f.divisor) for f, c in index.floors)
-    return index.constant + linear + floors
 
 
 def points(variables: Sequence[Variable]) -> Iterator[Values]:

@@ -6,6 +6,8 @@ from collections import Counter
 from itertools import product
 
 import pytest
+from oracle.elements import COMPARISONS
+from symbolic_indices import evaluated
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
@@ -14,7 +16,6 @@ from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence.symbolic import prove
 from mirage_mlir.equivalence.symbolic.guards import Guard, guard
 from mirage_mlir.equivalence.symbolic.indices import (
-    Index,
     Variable,
     floor_div,
     number,
@@ -46,7 +47,7 @@ Condition = tuple[str, str, str, int]
 Terms = tuple[tuple[Condition, ...], ...]
 """The conditions of each of several sums."""
 
-HOLDS = {"le": int.__le__, "lt": int.__lt__, "eq": int.__eq__, "ge": int.__ge__}
+PREDICATES = ("le", "lt", "eq", "ge")
 
 PREFIX: Terms = ((("i", "le", "I", 0),),)
 IN_ROWS: Terms = ((("k", "eq", "K", 0), ("j", "le", "J", 0)), (("k", "lt", "K", 0),))
@@ -61,7 +62,7 @@ def counted(terms: Terms) -> Counter[tuple[int, ...]]:
             return sum(a * b for a, b in zip(INDICES[name], place, strict=True))
 
         for conditions in terms:
-            found[place] += all(HOLDS[p](at(a), at(b) + c) for a, p, b, c in conditions)
+            found[place] += all(COMPARISONS[p](at(a), at(b) + c) for a, p, b, c in conditions)
     return +found
 
 
@@ -152,7 +153,7 @@ def test_random_parts() -> None:
             tuple(
                 (
                     draw.choice("kji"),
-                    draw.choice(list(HOLDS)),
+                    draw.choice(PREDICATES),
                     draw.choice("KJI"),
                     draw.choice([0, 0, 0, 1, -1]),
                 )
@@ -231,13 +232,6 @@ def test_a_matrix_as_one_row() -> None:
     assert not prove(reference, candidate).proved
 
 
-def at(index: Index, numbers: dict[Variable, int]) -> int:
-    """The value of an index."""
-    linear = sum(times * numbers[v] for v, times in index.linear)
-    floors = (times * (at(f.dividend, numbers) // f.divisor) for f, times in index.floors)
-    return index.constant + linear + sum(floors)
-
-
 def test_conditions_on_floors() -> None:
     """`floor(t / 8) < a` is a condition on t and a without a floor."""
     draw, without = random.Random(1), 0
@@ -252,10 +246,10 @@ def test_conditions_on_floors() -> None:
         for x, y in product(range(a.size), range(b.size)):
             numbers = {a: x, b: y}
             holds = (
-                found.low <= at(found.value, numbers) < found.high
+                found.low <= evaluated(found.value, numbers) < found.high
                 if isinstance(found, Guard)
                 else found
             )
-            assert holds == (low <= at(index, numbers) < high)
+            assert holds == (low <= evaluated(index, numbers) < high)
         without += isinstance(found, Guard) and not found.value.floors
     assert without > 100

@@ -5,9 +5,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from symbolic_indices import evaluated
 
 from mirage_mlir.equivalence.symbolic.guards import Guard
-from mirage_mlir.equivalence.symbolic.indices import Index, Variable, number, of, plus
+from mirage_mlir.equivalence.symbolic.indices import Variable, number, of, plus
 from mirage_mlir.equivalence.symbolic.ranges import cancels_in_ranges
 from mirage_mlir.equivalence.symbolic.terms import Factor, Form, Monomial, form_of
 
@@ -34,14 +35,12 @@ def total(form: Form, row: int) -> dict[tuple[int, ...], Fraction]:
         (variable,) = {v for i in factor.indices for v, _ in i.linear if v.number < 0}
         for value in range(variable.size):
             numbers = {ROWS: row, variable: value}
-            if all(each.low <= at(each.value, numbers) < each.high for each in monomial.guards):
-                key = factor.atom, *(at(index, numbers) for index in factor.indices)
+            if all(
+                each.low <= evaluated(each.value, numbers) < each.high for each in monomial.guards
+            ):
+                key = factor.atom, *(evaluated(index, numbers) for index in factor.indices)
                 found[key] = found.get(key, Fraction(0)) + times
     return {key: times for key, times in found.items() if times}
-
-
-def at(index: Index, numbers: dict[Variable, int]) -> int:
-    return index.constant + sum(times * numbers[v] for v, times in index.linear)
 
 
 WHOLE = summed(0, 32)
