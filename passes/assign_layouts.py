@@ -9,9 +9,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
-from mirage_mlir.layouts.layout import (
-    RegisterLayout,
-)
+from mirage_mlir.layouts.layout import RegisterLayout
 from mirage_mlir.passes.analysis.tensor_loads import lay_out_boxes
 from mirage_mlir.passes.analysis.tile_attributes import (
     cluster_sizes,
@@ -25,12 +23,9 @@ from mirage_mlir.passes.analysis.tile_attributes import (
 from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
 from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
-from mirage_mlir.passes.layouts.places import (
-    NoCommonMaximum,
-)
-from mirage_mlir.passes.layouts.register_layouts import (
-    RegisterLayouts,
-)
+from mirage_mlir.passes.layouts.permuted_reads import read_permuted_in_registers
+from mirage_mlir.passes.layouts.places import NoCommonMaximum
+from mirage_mlir.passes.layouts.register_layouts import RegisterLayouts
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts
 from mirage_mlir.passes.layouts.wgmma_operands import swizzle_operands
 from mirage_mlir.targets.target import Target
@@ -52,6 +47,7 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     if shares:
         graph.schedule = replace(graph.schedule, cluster_reduction=True)
     sharing = cluster if shares else 1
+    read_permuted_in_registers(graph)
     before = graph.body.clone()
     assignment = assign_given(graph, sharing, {})
     tiles = TileLayouts(graph, threadblock.stages(graph))

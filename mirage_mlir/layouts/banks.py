@@ -283,18 +283,23 @@ class CopiedPieces:
     Args:
         lines, run: of the tile, in elements.
         piece: elements.
+        across: whether single elements are copied across its lines, and not along them.
     """
 
     lines: int
     run: int
     piece: int
+    across: bool = False
 
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one copy of a whole tile asks for."""
         number = np.arange(round_up(self.lines * (self.run // self.piece), WARP_THREADS))
-        line, at = number // (self.run // self.piece), number % (self.run // self.piece)
-        at = at * self.piece
-        active = line < self.lines
+        active = number < self.lines * (self.run // self.piece)
+        if self.across:
+            line, at = number % self.lines, number // self.lines
+        else:
+            line, at = number // (self.run // self.piece), number % (self.run // self.piece)
+        at = np.minimum(at, self.run // self.piece - 1) * self.piece
         line = np.minimum(line, self.lines - 1)
         rows, columns = (line, at) if shared.column == 1 else (at, line)
         places = shared.offset(rows, columns, item).reshape(-1, WARP_THREADS)

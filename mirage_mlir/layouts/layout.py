@@ -114,6 +114,25 @@ class RegisterLayout:
             return self.slots[-1][0]
         return 1
 
+    @property
+    def run(self) -> int:
+        """Slots of a run of neighbours, or of a block of neighbours on both sides."""
+        last = self.slots[-2:]
+        return max(1, prod(count for count, *step in last if tuple(step) in NEIGHBOURS))
+
+    def ordered(self, step: Position) -> "RegisterLayout":
+        """The same elements, those at distance `step` in consecutive slots, if there are any."""
+        inner = [loop for loop in self.slots if loop[1:] == step]
+        if len(inner) != 1 or self.slots[-1][0] == 1:
+            return self
+        others = tuple(loop for loop in self.slots if loop[1:] != step)
+        return replace(self, slots=(*others, *inner))
+
+    def places_of(self, other: "RegisterLayout") -> list[int]:
+        """The slot here of each slot of `other`, a layout of the same elements in another order."""
+        places = {place: slot for slot, place in enumerate(self.offsets)}
+        return [places[place] for place in other.offsets]
+
     def transposed(self) -> "RegisterLayout":
         """The same threads and slots, rows and columns exchanged."""
         threads = tuple((column, row) for row, column in self.threads)
@@ -276,6 +295,7 @@ def blocked(
     *,
     rows_first: int = 1,
     most_across: int | None = None,
+    tall: int = 1,
 ) -> RegisterLayout:
     """
     Threads along columns first, each with the widest run of columns that divides them.
@@ -287,15 +307,17 @@ def blocked(
         rows_first: threads along the rows before any others go along columns, a power of two.
         most_across: threads along the columns, a power of two; where not given as many as there
             are columns for.
+        tall: neighbouring rows of each run, a power of two that divides the rows.
     """
     rows, columns = as_matrix(shape)
+    rows //= tall
     vector = largest_power_of_two_divisor(columns, widest)
     count, threads = threads, 1 << (threads.bit_length() - 1)
     first = min(threads, rows_first, power_of_two_at_least(rows))
     across = min(threads // first, power_of_two_at_least(ceil_div(columns, vector)))
     across = min(across, most_across or across)
     down = min(threads // across, power_of_two_at_least(rows))
-    along: list[Position] = [(1 << k, 0) for k in range(down.bit_length() - 1)]
+    along: list[Position] = [(tall << k, 0) for k in range(down.bit_length() - 1)]
     bits = along[: first.bit_length() - 1]
     bits += [(0, vector << k) for k in range(across.bit_length() - 1)]
     bits += along[first.bit_length() - 1 :]
@@ -303,8 +325,9 @@ def blocked(
     return RegisterLayout(
         tuple(bits),
         (
-            (ceil_div(rows, down), down, 0),
+            (ceil_div(rows, down), down * tall, 0),
             (ceil_div(columns, across * vector), 0, across * vector),
+            (tall, 1, 0),
             (vector, 0, 1),
         ),
     )

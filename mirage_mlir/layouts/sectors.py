@@ -26,13 +26,15 @@ class DeviceTile:
         shape: of the tile in registers that is read from it or written to it.
         strides: of the tensor along its dims, in elements; 0 where all elements are the same.
         item: bytes of an element.
-        together: neighbouring columns that one access takes.
+        together: neighbours that one access takes.
+        dim: along which they are neighbours, counted from the last.
     """
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     item: int
     together: int
+    dim: int = -1
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,20 @@ class DeviceTraffic:
 
 @lru_cache(maxsize=4096)
 def device_traffic(spread: Spread, tile: DeviceTile) -> DeviceTraffic:
-    """What one access of a whole tile, spread over registers, asks for."""
-    width = spread.width
+    """
+    What one access of a whole tile, spread over registers, asks for.
+
+    Where neighbours lie along rows, `spread` has rows and columns exchanged.
+    """
+    width, step = spread.width, tile.strides[tile.dim]
     rows, columns, active = spread.places
+    if tile.dim != -1:
+        rows, columns = columns, rows
     base = columns * tile.strides[-1]
     for size, stride in zip(reversed(tile.shape[:-1]), reversed(tile.strides[:-1]), strict=True):
         base, rows = base + rows % size * stride, rows // size
-    pieces = np.arange(0, width if tile.strides[-1] else 1, tile.together)[:, None, None]
-    places = (base + pieces * tile.strides[-1]) * tile.item
+    pieces = np.arange(0, width if step else 1, tile.together)[:, None, None]
+    places = (base + pieces * step) * tile.item
     asked = np.where(active, places, -LINE_BYTES).reshape(-1, WARP_THREADS)
     return DeviceTraffic(
         int((asked >= 0).any(axis=1).sum()) * spread.repeats,

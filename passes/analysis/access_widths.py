@@ -5,6 +5,7 @@ from math import gcd
 from mirage_mlir.dialects import kernel
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.layouts.layout import (
+    NEIGHBOURS,
     RegisterLayout,
     SharedLayout,
     as_matrix,
@@ -16,11 +17,15 @@ WIDEST_ACCESS = 16
 """Bytes that one thread moves with one instruction."""
 
 
+def row_dim(shape: tuple[int, ...]) -> int:
+    """The dim along which neighbouring rows of a tile follow one another, counted from the last."""
+    return next((dim for dim in range(-2, -len(shape) - 1, -1) if shape[dim] > 1), -2)
+
+
 def is_repeated(own: tuple[int, ...], shape: tuple[int, ...], *, down: bool) -> bool:
     """Whether neighbours in `shape` are the same element of a tile of shape `own`."""
-    if down:
-        return (own[-2] if len(own) > 1 else 1) == 1 and shape[-2] > 1
-    return own[-1] == 1 and shape[-1] > 1
+    dim = row_dim(shape) if down else -1
+    return (own[dim] if -dim <= len(own) else 1) == 1 and shape[dim] > 1
 
 
 def shared_width(
@@ -38,23 +43,51 @@ def shared_width(
     return min(aligned, WIDEST_ACCESS // item)
 
 
-def aligned_run(view: TensorView, shape: tuple[int, ...], width: int, *, down: bool = False) -> int:
-    """How many of `width` columns of a tile of `view`, or rows, one access may take."""
-    if down:
-        # Rows and columns exchanged.
-        last = len(shape) - 1
-        order = (*range(last - 1), last, last - 1)
-        shape = tuple(shape[dim] for dim in order)
-        sizes, strides = ([side[dim] for dim in order] for side in (view.shape, view.strides))
-        view = TensorView(view.root, tuple(sizes), tuple(strides), view.offset)
-    if view.strides[-1] != 1 or shape[-1] == 1:
+def aligned_run(view: TensorView, shape: tuple[int, ...], width: int, dim: int = -1) -> int:
+    """
+    How many of `width` neighbours along a dim of a tile of `view` one access may take.
+
+    Args:
+        view: the tensor.
+        shape: of the tile, in elements.
+        width: how many a thread has.
+        dim: counted from the last.
+    """
+    if -dim > len(shape) or view.strides[dim] != 1 or shape[dim] == 1:
         return 1
-    common = gcd(width, shape[-1], view.shape[-1], view.offset or width)
-    for size, stride in zip(view.shape[:-1], view.strides[:-1], strict=True):
-        if size > 1 and stride:
+    common = gcd(width, shape[dim], view.shape[dim], view.offset or width)
+    for place, (size, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        if place != len(shape) + dim and size > 1 and stride:
             common = gcd(common, stride)
     item = byte_width(kernel.tensor_type(view.root).element_type)
     return largest_power_of_two_divisor(common, WIDEST_ACCESS // item)
+
+
+def in_order_of_access(
+    layout: RegisterLayout, view: TensorView, own: tuple[int, ...], shape: tuple[int, ...]
+) -> RegisterLayout:
+    """
+    The slots of a layout in the order in which threads access a tile of `view`.
+
+    A thread that has a block of neighbours on both sides accesses runs along the columns of a
+    row-major tensor, and along the rows of a column-major one.
+
+    Args:
+        layout: of the threads that access it.
+        view: the tensor.
+        own: the shape of the tile.
+        shape: to which it is broadcast.
+    """
+    across, down = (layout.ordered(step) for step in NEIGHBOURS)
+    dim = row_dim(shape)
+    runs = [
+        aligned_run(view, own, layout.down, dim)
+        if layout.down > 1
+        else aligned_run(view, own, layout.vector),
+        aligned_run(view, own, across.vector),
+        aligned_run(view, own, down.down, dim),
+    ]
+    return (layout, across, down)[runs.index(max(runs))]
 
 
 def covers(shared: SharedLayout, layout: RegisterLayout) -> bool:

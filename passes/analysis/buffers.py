@@ -13,6 +13,7 @@ from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import ConvertLayoutOp, SharedAttr, layout_of, shared_buffer
 from mirage_mlir.layouts.layout import SharedLayout, round_up
+from mirage_mlir.passes.analysis.access_widths import row_dim
 from mirage_mlir.passes.analysis.tensor_views import row_major_columns
 from mirage_mlir.passes.analysis.tile_attributes import batch_place, maker
 from mirage_mlir.targets.tensor_map import SHARED_ALIGNMENT
@@ -61,8 +62,15 @@ def has_rows_along(op: Operation) -> bool:
     """
     if not isinstance(op, threadblock.LoadOp):
         return False
-    single = prod(threadblock.shape_of(op.result)[:-2]) == 1
+    rows = threadblock.shape_of(op.result)[:-1]
+    single = prod(rows) == max(rows, default=1)
     return single and not row_major_columns(op.source)
+
+
+def run_dim(op: threadblock.LoadOp) -> int:
+    """The dim of a tile along which neighbours are neighbours in shared memory."""
+    shape = threadblock.shape_of(op.result)
+    return len(shape) + (row_dim(shape) if has_rows_along(op) else -1)
 
 
 def maxima_of(value: SSAValue) -> SSAValue | None:

@@ -10,8 +10,8 @@ from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import SharedAttr, layout_of
 from mirage_mlir.layouts.layout import ceil_div, largest_power_of_two_divisor
 from mirage_mlir.passes.analysis.access_widths import WIDEST_ACCESS
-from mirage_mlir.passes.analysis.buffers import has_rows_along, staged_loads
-from mirage_mlir.passes.analysis.tensor_views import view_of
+from mirage_mlir.passes.analysis.buffers import has_rows_along, run_dim, staged_loads
+from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
 
 LARGEST_REALIGNED = 1 << 30
 """Elements of the largest tensor whose tiles are realigned: offsets in it are 32-bit numbers, also
@@ -27,12 +27,15 @@ class CopyShape:
         lines, run: the number of lines of the tile, and the length of a contiguous line.
         piece: elements that one thread copies at once.
         columns: whether a line is a row of the tile; else it is a column.
+        order: the tile's dims, nearest neighbours in memory first, where threads copy its elements
+            one by one in that order: those of a line are apart.
     """
 
     lines: int
     run: int
     piece: int
     columns: bool
+    order: tuple[int, ...] = ()
 
     @property
     def pieces(self) -> int:
@@ -112,12 +115,11 @@ def is_line(op: threadblock.LoadOp) -> bool:
     Not where MMAs or transposes read it, in pieces that are aligned in the tile. Of a part of a
     line one may reach past the tensor's edge, behind which zeros are read.
     """
-    view, shape = view_of(op.source), aligned_shape(op)
-    run_dim = len(view.strides) - (1 if shape.columns else 2)
+    view, shape, inner = view_of(op.source), aligned_shape(op), run_dim(op)
     users = (use.operation for use in op.result.uses)
     if any(isinstance(user, threadblock.MatmulOp | threadblock.TransposeOp) for user in users):
         return False
-    whole = view.strides[run_dim] == 1 and shape.run == view.shape[run_dim]
+    whole = view.strides[inner] == 1 and shape.run == view.shape[inner]
     return whole and shape.lines == 1 and prod(kernel.shape_of(view.root)) <= LARGEST_REALIGNED
 
 
@@ -131,8 +133,7 @@ def realigned_shape(op: threadblock.LoadOp) -> CopyShape | None:
     """Pieces of 16 bytes that are aligned in shared memory, and need not be in the tensor."""
     view, shape = view_of(op.source), aligned_shape(op)
     piece = WIDEST_ACCESS // element_bytes(op)
-    run_dim = len(view.strides) - (1 if shape.columns else 2)
-    if view.strides[run_dim] != 1 or shape.run % piece:
+    if view.strides[run_dim(op)] != 1 or shape.run % piece:
         return None
     if not piece <= prod(kernel.shape_of(view.root)) <= LARGEST_REALIGNED:
         return None
@@ -151,17 +152,23 @@ def element_bytes(op: threadblock.LoadOp) -> int:
 def aligned_shape(op: threadblock.LoadOp) -> CopyShape:
     """The widest pieces that the tensor's strides, the tile's cuts and layout allow."""
     view, shape = view_of(op.source), threadblock.shape_of(op.result)
-    columns = not has_rows_along(op)
-    run_dim = len(shape) - (1 if columns else 2)
-    run, lines = shape[run_dim], prod(shape) // shape[run_dim]
+    columns, inner = not has_rows_along(op), run_dim(op)
+    run, lines = shape[inner], prod(shape) // shape[inner]
     item = byte_width(kernel.tensor_type(view.root).element_type)
-    if view.strides[run_dim] != 1 and run > 1:
-        return CopyShape(lines, run, 1, columns)
-    common = gcd(run, view.shape[run_dim], view.offset, WIDEST_ACCESS // item)
+    if view.strides[inner] != 1 and run > 1:
+        return CopyShape(lines, run, 1, columns, _order_in_memory(view, shape))
+    common = gcd(run, view.shape[inner], view.offset, WIDEST_ACCESS // item)
     if isinstance(attribute := layout_of(op.result), SharedAttr):
         common = gcd(common, attribute.layout.row if columns else attribute.layout.column)
     for dim, (size, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
-        if dim != run_dim and size > 1:
+        if dim != inner and size > 1:
             common = gcd(common, stride)
     widest = WIDEST_ACCESS // item
     return CopyShape(lines, run, largest_power_of_two_divisor(common, widest), columns)
+
+
+def _order_in_memory(view: TensorView, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The dims of a tile of `shape`, nearest neighbours first; none where no element has any."""
+    dims = [dim for dim, size in enumerate(shape) if size > 1 and view.strides[dim]]
+    order = sorted(dims, key=lambda dim: view.strides[dim])
+    return tuple(order) if len(order) == len([s for s in shape if s > 1]) else ()

@@ -16,6 +16,7 @@ from mirage_mlir.layouts.layout import (
 from mirage_mlir.passes.analysis.buffers import (
     has_rows_along,
     is_tensor_copy,
+    run_dim,
     shared_layout,
     tiles_along,
 )
@@ -37,10 +38,9 @@ def boxes_of(op: threadblock.LoadOp) -> list[TensorMap]:
     repeated = [dim for dim, step in enumerate(view.strides) if not step and view.shape[dim] > 1]
     if has_padded_depth(op) or any(reaches_past(op, dim) for dim in repeated):
         return []
-    run_dim = len(shape) - (2 if has_rows_along(op) else 1)
-    item = item_bytes(op.result)
+    item, inner = item_bytes(op.result), run_dim(op)
     found = (
-        tensor_map(view.shape, view.strides, view.offset, shape, item, run_dim, swizzle)
+        tensor_map(view.shape, view.strides, view.offset, shape, item, inner, swizzle)
         for swizzle in (*SWIZZLES, 0)
     )
     return [boxes for boxes in found if boxes is not None]

@@ -16,7 +16,9 @@ from mirage_mlir.passes.analysis.access_widths import (
     WIDEST_ACCESS,
     aligned_run,
     covers,
+    in_order_of_access,
     is_repeated,
+    row_dim,
     shared_width,
 )
 from mirage_mlir.passes.analysis.buffers import (
@@ -66,9 +68,32 @@ def fetch(
             assert isinstance(value.owner, Operation), "arguments are in memory"
             fail(value.owner, "has a layout of which threads that use its result hold other slots")
         return [ctx.registers[value][slot] for slot in slots_held]
+    order = order_of_access(ctx, value, layout, shape)
+    if order != layout:
+        read = fetch(ctx, value, order, shape)
+        return [read[slot] for slot in order.places_of(layout)]
+    return fetch_in_order(ctx, value, layout, shape)
+
+
+def order_of_access(
+    ctx: KernelContext, value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> RegisterLayout:
+    """A layout of the same elements as `layout`, in the order in which they are read."""
+    if not isinstance(layout_of(value), GlobalAttr):
+        return layout
+    assert isinstance(value.owner, threadblock.LoadOp)
+    view = ctx.view(value.owner)
+    return in_order_of_access(layout, view, threadblock.shape_of(value), shape)
+
+
+def fetch_in_order(
+    ctx: KernelContext, value: SSAValue, layout: RegisterLayout, shape: tuple[int, ...]
+) -> list[SSAValue]:
+    """`fetch` of a tile in memory."""
+    attribute = layout_of(value)
     # An access of several elements must not reach past the end of a row or column.
     rows, columns = as_matrix(shape)
-    down = gcd(layout.down, shape[-2]) if len(shape) > 1 else 1
+    down = gcd(layout.down, shape[row_dim(shape)]) if len(shape) > 1 else 1
     width = down if down > 1 else gcd(layout.vector, columns)
     places = layout.offsets
     slots: list[SSAValue] = []
@@ -202,11 +227,11 @@ def combine(ctx: KernelContext, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAV
 
 
 def clamp(
-    ctx: KernelContext, indices: list[Index], extents: Extents, width: int, *, down: bool = False
+    ctx: KernelContext, indices: list[Index], extents: Extents, width: int, dim: int = -1
 ) -> list[Index]:
-    """`indices` moved back to where `width` columns, or rows where `down`, exist."""
+    """`indices` moved back to where `width` neighbours along a dim exist."""
     widths = [1] * len(indices)
-    widths[-2 if down else -1] = width
+    widths[dim] = width
     return [
         ctx.emit.least(index, ctx.emit.sub(extent.limit, size)) if extent else index
         for index, extent, size in zip(indices, extents, widths, strict=True)
@@ -234,13 +259,14 @@ def read_global(
     count = 1 if is_repeated(own, shape, down=down) else width
     # A tile that is broadcast may have no dimension of rows.
     down = down and count > 1
-    together = aligned_run(view, own, count, down=down)
+    dim = row_dim(shape) if down else -1
+    together = aligned_run(view, own, count, dim)
     read: list[SSAValue] = []
     for start in range(0, count, together):
         more = (start, 0) if down else (0, start)
         place = (emit.add(row, more[0]), emit.add(column, more[1]))
         indices = ctx.indices(shape, *place, own)
-        indices = clamp(ctx, indices, extents, together, down=down)
+        indices = clamp(ctx, indices, extents, together, dim)
         offset: Index = 0
         for index, stride in zip(indices, view.strides, strict=True):
             offset = emit.add(offset, emit.mul(index, stride))
@@ -313,8 +339,10 @@ def write_global(
     element = threadblock.tile_type(op.tile).element_type
     base = ctx.tile_pointer(op, ctx.iterations)
     extents = store_extents(ctx, op)
-    width = layout.vector
-    together = global_width(ctx, op, width)
+    order = in_order_of_access(layout, view, shape, shape)
+    slots, layout = [slots[slot] for slot in layout.places_of(order)], order
+    dim = row_dim(shape) if layout.down > 1 else -1
+    together = aligned_run(view, shape, max(layout.down, layout.vector), dim)
     with emit.when(ctx.is_first(layout.replica_bits)):
         for first in range(0, len(slots), together):
             place = layout.offsets[first]

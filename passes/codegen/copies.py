@@ -97,12 +97,9 @@ class TileCopy:
             copy(numbers[first : first + together], whole or not last)
 
     def piece(self, number: Index) -> Piece:
-        """Piece `number` of the tile; pieces are numbered line by line."""
-        emit, op, shape = self.ctx.emit, self.op, self.shape
-        line = emit.div(number, shape.pieces)
-        start = emit.mul(emit.rem(number, shape.pieces), shape.piece)
-        row, column = (line, start) if shape.columns else (start, line)
-        indices = [*self.ctx.unravel(row, threadblock.shape_of(op.result)[:-1]), column]
+        """Piece `number` of the tile, line by line, or in the order in memory."""
+        emit, op = self.ctx.emit, self.op
+        row, column, indices = self.place(number)
         exists = emit.all(
             [
                 emit.less(index, extent.limit)
@@ -117,6 +114,21 @@ class TileCopy:
         item = byte_width(self.element)
         to = shared_offset(self.ctx, shared_layout(op.result), item, row, column)
         return Piece(source, emit.pointer(self.target, to, self.element), exists)
+
+    def place(self, number: Index) -> tuple[Index, Index, list[Index]]:
+        """Row and column of a piece in the tile, and its indices."""
+        emit, shape, tile = self.ctx.emit, self.shape, threadblock.shape_of(self.op.result)
+        if shape.order:
+            slowest_first = shape.order[::-1]
+            found = self.ctx.unravel(number, tuple(tile[dim] for dim in slowest_first))
+            indices: list[Index] = [0] * len(tile)
+            for dim, index in zip(slowest_first, found, strict=True):
+                indices[dim] = index
+            return self.ctx.row_of(indices, tile), indices[-1], indices
+        line = emit.div(number, shape.pieces)
+        start = emit.mul(emit.rem(number, shape.pieces), shape.piece)
+        row, column = (line, start) if shape.columns else (start, line)
+        return row, column, [*self.ctx.unravel(row, tile[:-1]), column]
 
     def start(self, numbers: Sequence[Index], whole: bool) -> None:
         """Start the copies of some pieces; unless `whole`, the last may be past the tile's end."""

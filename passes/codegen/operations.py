@@ -82,15 +82,20 @@ def run_operation(ctx: KernelContext, op: Operation) -> None:
         case threadblock.StoreOp():
             run_store(ctx, op)
         case _:
-            # Copies are started ahead; a transpose is another view of the same memory; a matmul
-            # that is added to an accumulator is computed there, and indices where they are read.
-            assert isinstance(
-                op,
-                threadblock.LoadOp
-                | threadblock.IotaOp
-                | threadblock.TransposeOp
-                | threadblock.MatmulOp,
-            )
+            pass_on(ctx, op)
+
+
+def pass_on(ctx: KernelContext, op: Operation) -> None:
+    """
+    Emit nothing: a transpose is another view of the same memory, or of the same registers.
+
+    Copies are started ahead; a matmul that is added to an accumulator is computed there, and
+    indices where they are read.
+    """
+    views = threadblock.TransposeOp | threadblock.MatmulOp
+    assert isinstance(op, threadblock.LoadOp | threadblock.IotaOp | views)
+    if isinstance(op, threadblock.TransposeOp) and op.input in ctx.registers:
+        ctx.registers[op.result] = ctx.registers[op.input]
 
 
 def run_schedule_operation(ctx: KernelContext, op: Operation) -> None:

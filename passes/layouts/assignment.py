@@ -381,16 +381,21 @@ class LayoutAssignment(TilePlaces):
         return self.sharing if self.stages[op.results[0]] == Stage.POST else 1
 
     def transpose(self, op: threadblock.TransposeOp) -> None:
-        """A view of the same shared memory, with rows and columns exchanged."""
+        """Another view of the same registers, or shared memory with rows and columns exchanged."""
         permutation = tuple(op.permutation.get_values())
         exchanged = exchanges_sides(threadblock.shape_of(op.input), permutation)
         if exchanged is None:
             fail(op, f"permutes dims as {permutation}; only rows and columns can be exchanged")
-        self.in_shared(op, 0)
+        if exchanged or not isinstance(layout_of(op.input), RegistersAttr):
+            self.in_shared(op, 0)
+        self.whole(op, 0)
         attribute = layout_of(op.input)
-        assert isinstance(attribute, SharedAttr)
-        layout = attribute.layout.transposed() if exchanged else attribute.layout
-        set_layout(op, SharedAttr.of(layout))
+        if isinstance(attribute, SharedAttr) and exchanged:
+            attribute = SharedAttr.of(attribute.layout.transposed())
+        if op.input in self.relative:
+            self.relative[op.result] = self.relative[op.input]
+        assert isinstance(attribute, RegistersAttr | SharedAttr)
+        set_layout(op, attribute)
 
     def concat(self, op: threadblock.ConcatOp) -> None:
         """The inputs lie side by side in shared memory."""

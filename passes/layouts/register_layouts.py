@@ -34,10 +34,9 @@ from mirage_mlir.layouts.layout import (
     ceil_div,
 )
 from mirage_mlir.layouts.layout_choice import Option, Pair, Problem, choose
-from mirage_mlir.layouts.sectors import DeviceTile, device_traffic
-from mirage_mlir.passes.analysis.access_widths import aligned_run
+from mirage_mlir.passes.analysis.access_widths import row_dim
 from mirage_mlir.passes.analysis.buffers import shared_layout
-from mirage_mlir.passes.analysis.tensor_views import TensorView, view_of
+from mirage_mlir.passes.analysis.tensor_views import view_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     Reduction,
     broadcast_sides,
@@ -49,15 +48,8 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     split_warp_bits,
     widest_run,
 )
+from mirage_mlir.passes.layouts.device_costs import INSTRUCTION_COST, device_cost
 from mirage_mlir.passes.layouts.tile_layouts import PASS_COST, TileLayouts, Use
-
-SECTOR_COST, LINE_COST = 4, 16
-"""The costs of a sector (32 bytes; a multiprocessor reads 64 bytes a cycle from its cache), and of
-each line of 128 bytes that an instruction touches, which is one request. Bytes of device memory are
-not counted: each comes once in any layout."""
-
-INSTRUCTION_COST = 2
-"""The cost of an instruction of a warp; four are issued in a cycle."""
 
 BARRIER_COST = 30 * PASS_COST
 """The cost of a barrier between writes and reads of shared memory."""
@@ -190,6 +182,8 @@ class RegisterLayouts:
                 leader = leading(op)
             elif isinstance(op, threadblock.AccumulateOp):
                 leader = op.value
+            elif isinstance(op, threadblock.TransposeOp):
+                leader = op.input
             owner = leader.owner if leader is not None else None
             if isinstance(owner, Operation) and owner in found:
                 if layout_of(op.results[0]) == layout_of(owner.results[0]):
@@ -208,12 +202,38 @@ class RegisterLayouts:
             for first, few in product(FIRST, FEW):
                 found.append(blocked(shape, threads, widest, rows_first=first, most_across=few))
         rows, columns = as_matrix(shape)
-        if len(shape) > 1 and rows == shape[-2]:
+        if self.is_permuted(op):
+            # Blocks of neighbours on both sides, which are runs of either order of the elements.
+            runs = (widest, widest // 2, widest // 4)
+            for first, tall, run in product(FIRST, runs, runs):
+                if tall > 1 and shape[row_dim(shape)] % tall == 0 and columns % run == 0:
+                    found.append(blocked(shape, threads, run, rows_first=first, tall=tall))
+        if len(shape) > 1 and rows == shape[row_dim(shape)]:
             # Runs along a column, which in a tile of several matrices end with each matrix.
             for first in FIRST:
                 along = blocked((columns, rows), threads, widest, rows_first=first)
                 found.append(along.transposed())
         return list(dict.fromkeys(found))
+
+    def is_permuted(self, op: thread.GraphOp) -> bool:
+        """
+        Whether the rows of a tile that `op` reads in place, or that is stored, are neighbours in
+        memory, and its columns are apart.
+        """
+        tiles = [
+            (view_of(value.owner.source), threadblock.shape_of(value))
+            for value in op.operands
+            if isinstance(value.owner, threadblock.LoadOp)
+            and isinstance(layout_of(value), GlobalAttr)
+        ]
+        tiles += [
+            (view_of(output), threadblock.shape_of(store.tile))
+            for output, store in zip(self.graph.outputs, self.stores(), strict=True)
+        ]
+        return any(
+            len(shape) > 1 and view.strides[-1] != 1 and view.strides[row_dim(shape)] == 1
+            for view, shape in tiles
+        )
 
     def price(self, group: Group, layout: RegisterLayout) -> int:
         """The cost of a group in a layout, without accesses to shared memory."""
@@ -367,26 +387,3 @@ def conversion_cost(value: SSAValue) -> int:
     """The cost of moving a tile through shared memory to other threads."""
     size = item_bytes(value) * prod(threadblock.shape_of(value))
     return BARRIER_COST + 2 * ceil_div(size, GROUP_BYTES) * PASS_COST
-
-
-def device_cost(
-    spread: Spread, shape: tuple[int, ...], own: tuple[int, ...], view: TensorView, item: int
-) -> int:
-    """The cost of accessing a tile of shape `own` in device memory, broadcast to `shape`."""
-    missing = len(shape) - len(own)
-    strides = tuple(
-        view.strides[dim - missing] if dim >= missing and own[dim - missing] > 1 else 0
-        for dim in range(len(shape))
-    )
-    if not spread.down:
-        together = aligned_run(view, own, spread.width)
-    else:
-        # Runs along a column: exchange the sides.
-        repeated = strides[-2] == 0
-        spread = spread.exchanged
-        together = 1 if repeated else aligned_run(view, own, spread.width, down=True)
-        shape = (*shape[:-2], shape[-1], shape[-2])
-        strides = (*strides[:-2], strides[-1], strides[-2])
-    asked = device_traffic(spread, DeviceTile(shape, strides, item, together))
-    cost = asked.sectors * SECTOR_COST + asked.lines * LINE_COST
-    return cost + asked.instructions * INSTRUCTION_COST

@@ -201,7 +201,9 @@ class TileLayouts:
                 if is_tensor_copy(op):
                     yield Use(Boxes(shape.lines, shape.run), times, op)
                 else:
-                    yield Use(CopiedPieces(shape.lines, shape.run, shape.piece), times, op)
+                    across = bool(shape.order)
+                    pieces = CopiedPieces(shape.lines, shape.run, shape.piece, across)
+                    yield Use(pieces, times, op)
             case threadblock.ConcatOp():
                 at, dim = 0, op.dim.value.data
                 for value in op.operands:
@@ -277,6 +279,8 @@ def is_exchange(op: threadblock.TransposeOp) -> bool:
 
 
 def follow(op: threadblock.TransposeOp) -> None:
-    """Give a view the layout of its source."""
+    """Give a view of shared memory the layout of its source."""
+    if isinstance(layout_of(op.input), RegistersAttr):
+        return
     source = shared_layout(op.input)
     set_layout(op, SharedAttr.of(source.transposed() if is_exchange(op) else source))

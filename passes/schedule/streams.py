@@ -15,6 +15,8 @@ from mirage_mlir.dialects.common import i64_array
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.dialects.pipeline import EPILOGUE, PROLOGUE
 from mirage_mlir.layouts.layout import RegisterLayout
+from mirage_mlir.passes.analysis.access_widths import in_order_of_access
+from mirage_mlir.passes.analysis.tensor_views import stored_view, view_of
 from mirage_mlir.passes.analysis.tile_attributes import item_bytes, registers_of
 from mirage_mlir.passes.schedule.sections import sections_of
 
@@ -119,10 +121,22 @@ def streams_of(graphs: Sequence[thread.GraphOp]) -> Iterator[Stream]:
             return
         if threadblock.shape_of(value)[-1:] == stream.shape[-1:]:
             width += item_bytes(value)
-    run = max(layout.vector, layout.down)
+    run = layout.run if accessed_in_blocks(stream) else max(layout.vector, layout.down)
     slots = max(run, BYTES_AT_ONCE // max(width, 1) // run * run)
     if width and layout.partial == 1 and len(layout.offsets) > slots:
         yield replace(stream, slots=slots)
+
+
+def accessed_in_blocks(stream: Stream) -> bool:
+    """Whether some tensors are accessed along the rows, and others along the columns."""
+    layout, shape = stream.layout, stream.shape
+    views = [
+        (view_of(value.owner.source), threadblock.shape_of(value))
+        for value in stream.outside
+        if isinstance(value.owner, threadblock.LoadOp)
+    ]
+    views += [(stored_view(op), shape) for op in stream.stores]
+    return any(in_order_of_access(layout, view, own, shape) != layout for view, own in views)
 
 
 def mark_streams(graph: kernel.GraphDefinedOp) -> None:

@@ -156,6 +156,15 @@ def test_copies_of_pieces() -> None:
     assert traffic(CopiedPieces(64, 48, 8), SharedLayout(56, 1, 3584), 2).conflicts > 0
 
 
+def test_elements_copied_across_lines_need_padding() -> None:
+    """Neighbours in memory come to one column of the tile: odd pitches lie in different banks."""
+    dense, padded = SharedLayout(32, 1, 1024), SharedLayout(33, 1, 1056)
+    elements = CopiedPieces(32, 32, 1, across=True)
+    assert traffic(elements, dense, 4).passes == 32 * 32
+    assert traffic(elements, padded, 4).conflicts == 0
+    assert traffic(CopiedPieces(32, 32, 1), dense, 4).conflicts == 0
+
+
 def test_parts_of_a_sum_are_all_read() -> None:
     whole, parts = SharedLayout(32, 1, 512), SharedLayout(32, 1, 512, copies=4)
     read = Spread(blocked((16, 32), 128, 4), (16, 32))

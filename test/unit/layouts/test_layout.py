@@ -150,3 +150,28 @@ def test_the_columns_of_one_matmul_are_the_depth_of_the_next(down: int, across: 
     second = mma_result(64, 32, (down, 1, across))
     assert second.reduced(False, True).threads == first.threads
     assert second.partial == across
+
+
+@pytest.mark.parametrize(("tall", "run"), [(8, 8), (4, 8), (8, 2), (1, 8)])
+def test_a_thread_may_have_a_block_of_neighbours(tall: int, run: int) -> None:
+    layout = blocked((64, 32), 64, run, rows_first=4, tall=tall)
+    assert layout.run == tall * run
+    whole = held(layout, 64, 32)
+    assert set(whole) == set(product(range(64), range(32)))
+    assert len(set(whole.values())) == 1
+
+
+def test_runs_of_a_block_are_taken_in_either_order() -> None:
+    layout = blocked((64, 32), 32, 8, tall=4)
+    along_rows = layout.ordered((1, 0))
+    assert (layout.vector, along_rows.down) == (8, 4)
+    slots = along_rows.places_of(layout)
+    assert [along_rows.offsets[slot] for slot in slots] == list(layout.offsets)
+    assert layout.ordered((0, 1)) == layout
+
+
+def test_what_is_kept_single_has_no_runs() -> None:
+    """The innermost loop of one says that elements are accessed one by one."""
+    layout = RegisterLayout(((0, 1),), ((4, 1, 0), (1, 0, 1)))
+    assert layout.ordered((1, 0)) == layout
+    assert layout.down == 1

@@ -37,6 +37,14 @@ def test_some_threads_along_rows_fill_sectors_on_both_sides() -> None:
     assert asked(layout, DeviceTile((8, 32), (32, 1), 2, 8)).sectors * 32 == 8 * 32 * 2
 
 
+def test_runs_along_rows() -> None:
+    """Eight rows of a column-major tile in each lane: 16 bytes, four lanes to a column."""
+    layout = blocked((32, 64), 32, 8, rows_first=4, tall=8).ordered((1, 0))
+    tile = DeviceTile((32, 64), (1, 1024), 2, 8, dim=-2)
+    asked = device_traffic(Spread(layout, (32, 64)).exchanged, tile)
+    assert asked == DeviceTraffic(8, 8 * 8 * 2, 8 * 8)
+
+
 def test_what_is_repeated_is_read_once() -> None:
     tile = DeviceTile((32, 8), (0, 1), 4, 1)
     assert asked(blocked((32, 8), 32, 1, rows_first=32), tile).sectors == 8
