@@ -54,13 +54,13 @@ from mirage_mlir.passes.layouts.deliveries import is_to_deliver
 from mirage_mlir.passes.layouts.places import (
     TilePlaces,
     is_partial,
+    leading,
     merging_graph,
     pad_depth,
     scalars_from,
     shared_for,
     shared_from,
 )
-from mirage_mlir.passes.layouts.register_layouts import leading
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
 """Row maxima of a sum: those of a thread, in registers; those of all warps, in shared memory, if
@@ -151,8 +151,7 @@ class LayoutAssignment(TilePlaces):
         attribute = layout_of(op.lhs)
         if not isinstance(attribute, RegistersAttr) or attribute.layout != left_fragments(op):
             fail(op, "is chained, but its left operand does not lie as the instruction takes it")
-        if op.lhs in self.relative:
-            self.relative[op.result] = self.relative[op.lhs]
+        self.follow(op.lhs, op.result)
 
     def accumulate(self, op: threadblock.AccumulateOp) -> None:
         """The sum has the layout of the value that is added."""
@@ -320,8 +319,7 @@ class LayoutAssignment(TilePlaces):
             self.spread(op.result, scalars_from(reduced), blocks, op, maxima)
             return None
         if not split and blocks == 1 and not shared_after:
-            if op.input in self.relative:
-                self.relative[op.result] = self.relative[op.input]
+            self.follow(op.input, op.result)
             return set_layout(op, RegistersAttr.of(layout.reduced(rows, columns)))
         if op.input in self.relative:
             self.want_common(op.input)
@@ -363,7 +361,7 @@ class LayoutAssignment(TilePlaces):
             widest = max(2, min(run, WIDEST_RUN_BYTES // 4, prod(shape) // threads))
         layout = blocked(shape, threads, largest_power_of_two_divisor(widest, run))
         if (value := leading(op)) is not None:
-            layout = registers_of(value)
+            layout = self.given.get(self.numbers[op], registers_of(value))
         elif threads == self.threads:
             self.free.append(op)
             layout = self.given.get(self.numbers[op], layout)
@@ -372,8 +370,7 @@ class LayoutAssignment(TilePlaces):
                 partial = is_partial(value) and value not in self.relative
                 if partial or resident_slots(value, layout, shape) is None:
                     self.in_shared(op, index)
-            if value in self.relative:
-                self.relative[op.results[0]] = self.relative[value]
+            self.follow(value, op.results[0])
         set_layout(op, RegistersAttr.of(layout))
 
     def shared_by(self, op: Operation) -> int:
@@ -392,8 +389,7 @@ class LayoutAssignment(TilePlaces):
         attribute = layout_of(op.input)
         if isinstance(attribute, SharedAttr) and exchanged:
             attribute = SharedAttr.of(attribute.layout.transposed())
-        if op.input in self.relative:
-            self.relative[op.result] = self.relative[op.input]
+        self.follow(op.input, op.result)
         assert isinstance(attribute, RegistersAttr | SharedAttr)
         set_layout(op, attribute)
 

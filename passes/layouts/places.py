@@ -33,9 +33,11 @@ from mirage_mlir.layouts.layout import (
 from mirage_mlir.passes.analysis.buffers import buffer_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     blocked_run,
+    broadcast_sides,
     item_bytes,
     matmul_sizes,
 )
+from mirage_mlir.passes.layouts.permuted_reads import is_read_apart
 
 
 def shared_for(value: SSAValue, *, columns_first: bool = False) -> SharedLayout:
@@ -72,6 +74,23 @@ def pad_depth(value: SSAValue) -> None:
     size = round_up(layout.size, pitch * MMA_DEPTH)
     set_layout(op, SharedAttr.of(replace(layout, size=size)))
     set_shared_buffer(op, replace(shared_buffer(op), zero_padding=True))
+
+
+def leading(op: thread.GraphOp) -> SSAValue | None:
+    """The operand in registers whose layout a thread graph takes; None where there is none."""
+    shape = threadblock.shape_of(op.results[0])
+    for value in op.operands:
+        attribute = layout_of(value)
+        same = broadcast_sides(threadblock.shape_of(value), shape) == (False, False)
+        if same and isinstance(attribute, RegistersAttr) and attribute.layout.partial == 1:
+            return value
+    return None
+
+
+def reads_apart(op: thread.GraphOp) -> bool:
+    """Whether the operand whose layout a thread graph takes is read apart: it may have another."""
+    value = leading(op)
+    return value is not None and is_read_apart(value)
 
 
 def merging_graph(value: SSAValue, own: SSAValue, top: SSAValue) -> thread.GraphOp:
@@ -122,6 +141,11 @@ class TilePlaces:
     converted: dict[tuple[SSAValue, str], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, str], SSAValue], kw_only=True
     )
+
+    def follow(self, value: SSAValue, result: SSAValue) -> None:
+        """Note that `result` depends on the row maximum of a warp that `value` depends on."""
+        if value in self.relative:
+            self.relative[result] = self.relative[value]
 
     def registers_for(self, op: Operation, index: int, partial: bool = False) -> RegisterLayout:
         """The layout in which operand `index` is read: its own, or blocked from memory."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from math import prod
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -24,7 +24,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
-from mirage_mlir.layouts.banks import GROUP_BYTES, Spread
+from mirage_mlir.layouts.banks import Spread
 from mirage_mlir.layouts.layout import (
     WARP_THREADS,
     RegisterLayout,
@@ -48,11 +48,14 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     split_warp_bits,
     widest_run,
 )
-from mirage_mlir.passes.layouts.device_costs import INSTRUCTION_COST, device_cost
+from mirage_mlir.passes.layouts.layout_costs import (
+    BARRIER_COST,
+    INSTRUCTION_COST,
+    conversion_cost,
+    device_cost,
+)
+from mirage_mlir.passes.layouts.places import leading, reads_apart
 from mirage_mlir.passes.layouts.tile_layouts import PASS_COST, TileLayouts, Use
-
-BARRIER_COST = 30 * PASS_COST
-"""The cost of a barrier between writes and reads of shared memory."""
 
 MINIMUM_GAIN = 0.1
 """The part of all costs that a change of layouts must save, since the costs are not exact."""
@@ -63,17 +66,6 @@ FIRST = (1, 2, 4, 8, 16, 32)
 FEW = (1, 2, 4)
 """Candidates for how many threads share a row that is reduced: few threads exchange less, but each
 reads more."""
-
-
-def leading(op: thread.GraphOp) -> SSAValue | None:
-    """The operand in registers whose layout a thread graph takes; None where there is none."""
-    shape = threadblock.shape_of(op.results[0])
-    for value in op.operands:
-        attribute = layout_of(value)
-        same = broadcast_sides(threadblock.shape_of(value), shape) == (False, False)
-        if same and isinstance(attribute, RegistersAttr) and attribute.layout.partial == 1:
-            return value
-    return None
 
 
 def instructions(op: thread.GraphOp) -> int:
@@ -95,6 +87,13 @@ class Group:
     members: list[Operation]
 
 
+class Better(NamedTuple):
+    """Layouts of free thread graphs, and the cost of all layouts together."""
+
+    layouts: dict[thread.GraphOp, RegisterLayout]
+    cost: int
+
+
 @dataclass
 class RegisterLayouts:
     """
@@ -109,11 +108,11 @@ class RegisterLayouts:
     tiles: TileLayouts
     free: list[thread.GraphOp]
 
-    def better(self) -> dict[thread.GraphOp, RegisterLayout]:
-        """The free graphs that should have another layout, with that layout."""
+    def better(self) -> Better:
+        """The free graphs that should have another layout."""
         groups = self.groups()
         if not groups:
-            return {}
+            return Better({}, 0)
         group_of = {op: number for number, group in enumerate(groups) for op in group.members}
         loaded = [op for op in self.graph.body.block.ops if is_shared(op)]
         layouts = [self.layouts_of(op) for op in loaded]
@@ -136,12 +135,14 @@ class RegisterLayouts:
         pairs += self.conversions(groups, group_of, len(loaded))
         pairs += self.readings_again(groups, group_of, len(loaded))
         looped = [self.tiles.times(group.first) > 1 for group in groups]
-        chosen = self.choice(Problem(tuple(priced), tuple(pairs)), len(loaded), looped)
-        return {
+        problem = Problem(tuple(priced), tuple(pairs))
+        chosen = self.choice(problem, len(loaded), looped)
+        given = {
             group.first: group.options[index]
-            for group, index in zip(groups, chosen, strict=True)
-            if index
+            for group, index in zip(groups, chosen[len(loaded) :], strict=True)
+            if index or reads_apart(group.first)
         }
+        return Better(given, problem.cost(chosen))
 
     def layouts_of(self, op: Operation) -> list[SharedLayout]:
         """The possible layouts of a tile in shared memory; for `wgmma` there is only one."""
@@ -152,7 +153,8 @@ class RegisterLayouts:
     @staticmethod
     def choice(problem: Problem, first: int, looped: Sequence[bool]) -> tuple[int, ...]:
         """
-        The best options of all tiles from `first` on; the present ones where the gain is small.
+        The best options of all tiles; of those from `first` on the present ones where the gain is
+        small.
 
         A gain in the loop is compared with the cost of the same tiles, any other gain with the
         cost of all tiles. `looped` says for each tile from `first` on whether it is in the loop.
@@ -168,7 +170,7 @@ class RegisterLayouts:
             if before - problem.cost(best, part) > least:
                 for tile in part:
                     chosen[tile] = best[tile]
-        return tuple(chosen[first:])
+        return tuple(chosen)
 
     def groups(self) -> list[Group]:
         """The free graphs, each with all operations that take its layout."""
@@ -176,7 +178,8 @@ class RegisterLayouts:
         for op in self.graph.body.block.ops:
             leader: SSAValue | None = None
             if isinstance(op, thread.GraphOp):
-                if op in self.free and len(options := self.options(op)) > 1:
+                free = op in self.free or reads_apart(op)
+                if free and len(options := self.options(op)) > 1:
                     found[op] = Group(op, options, [op])
                     continue
                 leader = leading(op)
@@ -354,10 +357,13 @@ class RegisterLayouts:
                 other = group_of.get(value.owner) if isinstance(value.owner, Operation) else None
                 if other is None or other == group_of[op]:
                     continue
-                cost = conversion_cost(value) * self.tiles.times(op)
+                times = self.tiles.times(op)
                 table = tuple(
-                    tuple(0 if a == b else cost for b in groups[other].options)
-                    for a in groups[group_of[op]].options
+                    tuple(
+                        0 if reader == maker else conversion_cost(value, maker, reader) * times
+                        for maker in groups[other].options
+                    )
+                    for reader in groups[group_of[op]].options
                 )
                 yield first + group_of[op], first + other, table
 
@@ -381,9 +387,3 @@ def made_by(value: SSAValue) -> object:
     while isinstance(owner, Reduction):
         owner = owner.input.owner
     return owner
-
-
-def conversion_cost(value: SSAValue) -> int:
-    """The cost of moving a tile through shared memory to other threads."""
-    size = item_bytes(value) * prod(threadblock.shape_of(value))
-    return BARRIER_COST + 2 * ceil_div(size, GROUP_BYTES) * PASS_COST

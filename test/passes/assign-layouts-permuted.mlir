@@ -2,26 +2,52 @@
 
 // Tiles of permuted tensors that threads read in place: a column-major one beside a row-major one.
 
-// Each thread has a block of 4 rows and 8 columns: it reads 8 bytes down a column of %x, and 16 along
-// a row of %y. Neighbouring lanes lie down the rows, then along them.
+// Each thread has a block of 4 rows and 4 columns: it reads 16 bytes down a column of %x, and 16 along
+// a row of %y.
 // CHECK-LABEL: @beside_rows
 // CHECK:      thread.graph
-// CHECK-SAME: register = {{\[\[}}0, 1], [0, 2], [0, 4], [1, 0], [2, 0]
-// CHECK-SAME: lane = {{\[\[}}4, 0], [8, 0], [0, 8], [0, 16], [0, 32]]
-func.func @beside_rows(%x: tensor<256x3136xf16>, %y: tensor<3136x256xf16>) -> tensor<3136x256xf16> {
-  %t = kernel.transpose %x {permutation = array<i64: 1, 0>} : (tensor<256x3136xf16>) -> tensor<3136x256xf16>
+// CHECK-SAME: register = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 0]
+func.func @beside_rows(%x: tensor<256x3136xf32>, %y: tensor<3136x256xf32>) -> tensor<3136x256xf32> {
+  %t = kernel.transpose %x {permutation = array<i64: 1, 0>} : (tensor<256x3136xf32>) -> tensor<3136x256xf32>
   %o = kernel.graph_defined ins(%t, %y) grid [49, 2] schedule <threads = 256> {
-  ^bb0(%xa: tensor<3136x256xf16>, %ya: tensor<3136x256xf16>):
-    %0 = threadblock.load %xa grid_map [0, 1] : (tensor<3136x256xf16>) -> !threadblock.tile<64x128xf16>
-    %1 = threadblock.load %ya grid_map [0, 1] : (tensor<3136x256xf16>) -> !threadblock.tile<64x128xf16>
+  ^bb0(%xa: tensor<3136x256xf32>, %ya: tensor<3136x256xf32>):
+    %0 = threadblock.load %xa grid_map [0, 1] : (tensor<3136x256xf32>) -> !threadblock.tile<64x128xf32>
+    %1 = threadblock.load %ya grid_map [0, 1] : (tensor<3136x256xf32>) -> !threadblock.tile<64x128xf32>
+    %2 = thread.graph ins(%0, %1) {
+    ^bb1(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      thread.store %c : f32
+    } : (!threadblock.tile<64x128xf32>, !threadblock.tile<64x128xf32>) -> !threadblock.tile<64x128xf32>
+    threadblock.store %2 grid_map [0, 1] : !threadblock.tile<64x128xf32>
+  } : (tensor<3136x256xf32>, tensor<3136x256xf32>) -> tensor<3136x256xf32>
+  func.return %o : tensor<3136x256xf32>
+}
+
+// -----
+
+// Rows of 3137 start at odd places, so that no access takes more than an element: a thread graph of
+// its own reads neighbours in memory, and passes them on through shared memory.
+// CHECK-LABEL: @read_apart
+// CHECK:      %[[TILE:.*]] = threadblock.load
+// CHECK:      %[[READ:.*]] = thread.graph ins(%[[TILE]])
+// CHECK-SAME: lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0]]
+// CHECK:      %[[PASSED:.*]] = threadblock.convert_layout %[[READ]]
+// CHECK:      thread.graph ins(%[[PASSED]], %{{.*}})
+// CHECK-SAME: lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8], [0, 16]]
+func.func @read_apart(%x: tensor<255x3137xf16>, %y: tensor<3137x255xf16>) -> tensor<3137x255xf16> {
+  %t = kernel.transpose %x {permutation = array<i64: 1, 0>} : (tensor<255x3137xf16>) -> tensor<3137x255xf16>
+  %o = kernel.graph_defined ins(%t, %y) grid [50, 4] schedule <threads = 256> {
+  ^bb0(%xa: tensor<3137x255xf16>, %ya: tensor<3137x255xf16>):
+    %0 = threadblock.load %xa grid_map [0, 1] : (tensor<3137x255xf16>) -> !threadblock.tile<64x64xf16>
+    %1 = threadblock.load %ya grid_map [0, 1] : (tensor<3137x255xf16>) -> !threadblock.tile<64x64xf16>
     %2 = thread.graph ins(%0, %1) {
     ^bb1(%a: f16, %b: f16):
       %c = arith.addf %a, %b : f16
       thread.store %c : f16
-    } : (!threadblock.tile<64x128xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<64x128xf16>
-    threadblock.store %2 grid_map [0, 1] : !threadblock.tile<64x128xf16>
-  } : (tensor<3136x256xf16>, tensor<3136x256xf16>) -> tensor<3136x256xf16>
-  func.return %o : tensor<3136x256xf16>
+    } : (!threadblock.tile<64x64xf16>, !threadblock.tile<64x64xf16>) -> !threadblock.tile<64x64xf16>
+    threadblock.store %2 grid_map [0, 1] : !threadblock.tile<64x64xf16>
+  } : (tensor<3137x255xf16>, tensor<3137x255xf16>) -> tensor<3137x255xf16>
+  func.return %o : tensor<3137x255xf16>
 }
 
 // -----
