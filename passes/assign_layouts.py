@@ -28,7 +28,7 @@ from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
 from mirage_mlir.passes.layouts.permuted_reads import (
     permuted_tiles,
     read_permuted_apart,
-    read_permuted_in_registers,
+    read_reduced_in_registers,
 )
 from mirage_mlir.passes.layouts.places import NoCommonMaximum
 from mirage_mlir.passes.layouts.register_layouts import RegisterLayouts
@@ -62,7 +62,7 @@ def assign(graph: kernel.GraphDefinedOp, target: Target) -> None:
     if shares:
         graph.schedule = replace(graph.schedule, cluster_reduction=True)
     sharing = cluster if shares else 1
-    read_permuted_in_registers(graph)
+    read_reduced_in_registers(graph)
     plan = plan_layouts(graph, sharing)
     apart = plan_read_apart(graph, sharing, plan)
     if apart is not None and apart.cost < (1 - LEAST_SAVED) * plan.cost:

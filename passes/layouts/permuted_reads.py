@@ -16,16 +16,24 @@ from xdsl.ir import Block, Region, SSAValue
 
 from mirage_mlir.dialects import kernel, thread, threadblock
 from mirage_mlir.passes.analysis.tensor_views import view_of
-from mirage_mlir.passes.analysis.tile_attributes import Reduction, item_bytes
+from mirage_mlir.passes.analysis.tile_attributes import Reduction, item_bytes, reduced_sides
 
 MOST_BYTES = 48 << 10
 """Of a tile that goes through shared memory: four blocks have room on a multiprocessor."""
 
 
-def read_permuted_in_registers(graph: kernel.GraphDefinedOp) -> None:
-    """Let reductions of such tiles, and all that reads them beside, take them from registers."""
-    for value in permuted_tiles(graph):
-        if _is_reduced(value):
+def read_reduced_in_registers(graph: kernel.GraphDefinedOp) -> None:
+    """
+    Let reductions take tiles from registers, with all that reads them beside.
+
+    Those of permuted tiles, and those over rows: threads along the columns may not be the best.
+    """
+    permuted = permuted_tiles(graph)
+    for value in tiles_in_place(graph):
+        users = [use.operation for use in value.uses]
+        sides = [reduced_sides(user) for user in users if isinstance(user, Reduction)]
+        down = any(side and side[0] for side in sides) and len(users) > 1
+        if down or (sides and value in permuted):
             _read_once(graph, value)
 
 
@@ -47,20 +55,21 @@ def is_read_apart(value: SSAValue) -> bool:
     return in_place and all(isinstance(user, thread.GraphOp) for user in users)
 
 
-def permuted_tiles(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
-    """The tiles that a graph without a loop reads in place, and whose columns are apart."""
+def tiles_in_place(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
+    """The tiles that a graph without a loop reads in place."""
     ops = [] if prod(graph.loop_sizes) > 1 else list(graph.body.block.ops)
-    return [op.result for op in ops if isinstance(op, threadblock.LoadOp) and _is_permuted(op)]
+    return [op.result for op in ops if isinstance(op, threadblock.LoadOp) and op.copy is None]
 
 
-def _is_permuted(op: threadblock.LoadOp) -> bool:
-    """Whether a tile is read in place, and neighbours along its columns are apart in memory."""
-    stride = view_of(op.source).strides[-1]
-    return op.copy is None and threadblock.shape_of(op.result)[-1] > 1 and stride > 1
-
-
-def _is_reduced(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, Reduction) for use in value.uses)
+def permuted_tiles(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
+    """Those of them whose columns are apart in memory."""
+    return [
+        value
+        for value in tiles_in_place(graph)
+        if isinstance(op := value.owner, threadblock.LoadOp)
+        and threadblock.shape_of(value)[-1] > 1
+        and view_of(op.source).strides[-1] > 1
+    ]
 
 
 def _read_once(graph: kernel.GraphDefinedOp, value: SSAValue) -> None:

@@ -20,9 +20,10 @@ from mirage_mlir.passes.analysis.tensor_views import stored_view, view_of
 from mirage_mlir.passes.analysis.tile_attributes import item_bytes, registers_of
 from mirage_mlir.passes.schedule.sections import sections_of
 
-BYTES_AT_ONCE = 64
-"""Bytes that a thread reads before it computes. With 2,048 threads on a multiprocessor four times
-as many bytes are in flight as saturate device memory, and registers suffice for 2,048 threads."""
+BYTES_AT_ONCE = 128
+"""Bytes that a thread reads before it computes. Registers suffice for as many threads as keep eight
+times as many bytes in flight as saturate device memory. With half as many pixels that are shuffled
+in f32 took 1.16 times as long on an H200; of 43 other kernels none changed by more than 1 %."""
 
 
 @dataclass(frozen=True)
