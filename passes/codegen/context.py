@@ -27,6 +27,7 @@ from mirage_mlir.passes.analysis.buffers import (
     is_staged,
 )
 from mirage_mlir.passes.analysis.magnitudes import has_moderate_numbers
+from mirage_mlir.passes.analysis.steps import before_steps
 from mirage_mlir.passes.analysis.tensor_views import TensorView, stored_view, view_of
 from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
@@ -131,6 +132,11 @@ class KernelContext:
     def is_moderate(self) -> bool:
         """Whether numbers are as f16 has them, so that approximations below its error suffice."""
         return has_moderate_numbers(self.graph)
+
+    @cached_property
+    def exact(self) -> frozenset[Operation]:
+        """The quotients and roots that are rounded once, since they lead to steps."""
+        return before_steps(self.graph)
 
     @property
     def lane(self) -> Index:

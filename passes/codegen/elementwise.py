@@ -183,9 +183,9 @@ def evaluate(ctx: KernelContext, op: Operation, arguments: list[Scalar]) -> Scal
         return series.far_tanh(emit, *arguments)
     if type(op) in EXPANSIONS:
         return EXPANSIONS[type(op)](emit, *arguments)
-    if isinstance(op, arith.DivfOp):
+    if isinstance(op, arith.DivfOp) and op not in ctx.exact:
         return emit.result(arith.DivfOp(arguments[0], arguments[1], APPROXIMATE))
-    if isinstance(op, math.SqrtOp | math.RsqrtOp):
+    if isinstance(op, math.SqrtOp | math.RsqrtOp) and op not in ctx.exact:
         return emit.result(type(op)(arguments[0], APPROXIMATE))
     if len(op.results) != 1 or op.regions:
         fail(op, "has no place in a thread graph")

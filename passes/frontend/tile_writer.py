@@ -39,6 +39,7 @@ class TileWriter:
         self.graph = graph
         self.builder = builder
         self._tiles: dict[int, Tile] = {}
+        self._exact = exact_operations(program, graph)
 
     def load(self, index: int, tile: Tile) -> None:
         """Operation `index` is the load of `tile`."""
@@ -50,7 +51,7 @@ class TileWriter:
         if operation.kind is Kind.CONSTANT:
             return  # Written where it is used, in the shape that is needed there.
         if operation.kind in BINARY:
-            self._tiles[index] = self._binary(operation)
+            self._tiles[index] = self._binary(operation, exact=index in self._exact)
         else:
             self._tiles[index] = WRITERS[operation.kind](self, operation)
 
@@ -95,14 +96,14 @@ class TileWriter:
         )
         return Tile(self.builder.append(threadblock.SelectOp(condition, lhs, rhs)), axes)
 
-    def _binary(self, operation: BlockOperation) -> Tile:
+    def _binary(self, operation: BlockOperation, *, exact: bool) -> Tile:
         if (selection := selection_of(self.graph, operation)) is not None:
             return self._select(selection)
         first, second = (self.graph.operations[operand] for operand in operation.operands)
         if first.kind is Kind.CONSTANT and second.kind is Kind.CONSTANT:
             return self._of_constants(operation)
         if Kind.CONSTANT in (first.kind, second.kind):
-            return self._with_constant(operation, first, second)
+            return self._with_constant(operation, first, second, exact=exact)
         if operation.kind is Kind.MUL and operation.operands[0] == operation.operands[1]:
             tile = self._operand(operation)
             return Tile(self.builder.append(threadblock.SquareOp(tile.value)), tile.axes)
@@ -114,13 +115,19 @@ class TileWriter:
         return Tile(self.builder.append(BINARY[operation.kind](a, b)), (None,))
 
     def _with_constant(
-        self, operation: BlockOperation, first: BlockOperation, second: BlockOperation
+        self,
+        operation: BlockOperation,
+        first: BlockOperation,
+        second: BlockOperation,
+        *,
+        exact: bool,
     ) -> Tile:
         on_left = first.kind is Kind.CONSTANT
         tile = self._operand(operation, 1 if on_left else 0)
         constant = first if on_left else second
         if operation.kind is Kind.MUL:
-            return Tile(self._scaled(tile, Fraction(constant.value)), tile.axes)
+            scaled = self._divided if exact else self._scaled
+            return Tile(scaled(tile, Fraction(constant.value)), tile.axes)
         if operation.kind is Kind.MAX and constant.value == 0:
             return Tile(self.builder.append(threadblock.ReluOp(tile.value)), tile.axes)
         value = self._constant(constant, tile.axes)
@@ -139,6 +146,23 @@ class TileWriter:
             divisor = self.builder.append(threadblock.ConstantOp(float(1 / factor), kind))
             return self.builder.append(threadblock.DivOp(tile.value, divisor))
         return self.builder.append(threadblock.ScaleOp(tile.value, float(factor)))
+
+    def _divided(self, tile: Tile, factor: Fraction) -> SSAValue:
+        """
+        `factor` times a tile, rounded once: divided by what no f32 has the reciprocal of.
+
+        41 times the f32 next to 1/41 is below 1, and has the floor 0.
+        """
+        twos = factor.denominator & -factor.denominator
+        divisor, multiple = factor.denominator // twos, Fraction(factor.numerator, twos)
+        if divisor == 1 or not is_single(Fraction(divisor)) or not is_single(multiple):
+            return self._scaled(tile, factor)
+        kind = TileType(self.builder.shape(tile.axes), f32)
+        value = tile.value
+        if multiple != 1:
+            value = self.builder.append(threadblock.ScaleOp(value, float(multiple)))
+        constant = self.builder.append(threadblock.ConstantOp(float(divisor), kind))
+        return self.builder.append(threadblock.DivOp(value, constant))
 
     def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
         return self._number(float(constant.value), axes)
@@ -217,6 +241,37 @@ class TileWriter:
             largest = self.builder.arrange(self._tiles[operation.rescale], tile.axes).value
         op = threadblock.AccumulateOp(tile.value, kind, self.graph.across, largest)
         return Tile(self.builder.append(op), tile.axes)
+
+
+STEPS = ("floor", "ceil", "round", COMPARE)
+"""Functions whose results differ by 1 where their arguments differ in the last place."""
+
+SMOOTH = frozenset([*BINARY, Kind.REDUCE_MAX, Kind.ACCUMULATE_MAX])
+
+
+def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
+    """
+    The operations whose results are rounded once: those that lead to steps, and those of indices.
+
+    What is computed of indices alone may lead to steps in kernels behind.
+    """
+    operations = graph.operations
+    of_indices = set[int]()
+    for number, operation in enumerate(operations):
+        if operation.kind is Kind.INPUT:
+            given = program.inputs[operation.source].indices is not None
+        else:
+            kinds = (*BINARY, Kind.CONSTANT, Kind.FUNCTION)
+            given = operation.kind in kinds and of_indices.issuperset(operation.operands)
+        if given:
+            of_indices.add(number)
+    leading = set[int]()
+    for number, operation in reversed([*enumerate(operations)]):
+        function = operation.function
+        steps = function is not None and function.name in STEPS
+        if steps or (operation.kind in SMOOTH and number in leading):
+            leading.update(operation.operands)
+    return frozenset(of_indices | leading)
 
 
 WRITERS: Mapping[Kind, Callable[[TileWriter, BlockOperation], Tile]] = {
