@@ -15,6 +15,7 @@ from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, 
 from mirage_mlir.equivalence.definedness import selected_operation, undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.float_gate import FloatGate
+from mirage_mlir.equivalence.index_steps import changed_step
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import (
     EXPONENTIAL_LANES,
@@ -113,13 +114,15 @@ class CandidateComparison:
         losses = self.accuracy.losses()
         if losses is None:
             remarks = (*remarks, "rounding errors were not measured: the program is too large")
-        accurate = all(loss.acceptable for loss in losses or ())
+        step = changed_step(self.reference, self.candidate)
+        accurate = step is None and all(loss.acceptable for loss in losses or ())
         return EquivalenceReport(
             Verdict.EQUAL if accurate else Verdict.INACCURATE,
             self.seed,
             proof,
             tests,
             tuple(losses or ()),
+            reason=step or "",
             remarks=remarks,
         )
 

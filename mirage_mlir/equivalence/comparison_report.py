@@ -80,7 +80,7 @@ class EquivalenceReport:
     """The rounding error of each output on each kind of input."""
     witness: Witness | None = None
     reason: str = ""
-    """Why it is not decided."""
+    """Why it is not decided, or inaccurate on other grounds than errors that were measured."""
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -122,7 +122,7 @@ class EquivalenceReport:
             case Verdict.UNDECIDED:
                 return self.reason
             case Verdict.INACCURATE:
-                return f"{_loss_text(self.worst)}; {self._argument()}"
+                return f"{self.reason or _loss_text(self.worst)}; {self._argument()}"
 
     def _argument(self) -> str:
         proved = "proved: the normal forms are equal"

@@ -21,6 +21,7 @@ from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
 from mirage_mlir.equivalence.definedness import partial_values
+from mirage_mlir.equivalence.index_steps import changed_step
 from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.equivalence.random_tests import LANES
@@ -100,7 +101,8 @@ class PartVerifier:
         losses = self._whole.losses(candidate)
         different = list({id(report): report for report in reports}.values())
         unproved = [report.proof for report in different if not report.proof.proved]
-        accurate = all(loss.acceptable for loss in losses or ())
+        step = changed_step(self.program, candidate)
+        accurate = step is None and all(loss.acceptable for loss in losses or ())
         remarks = [f"part by part, {len(reports)} of them, {len(different)} different"]
         if losses is None:
             remarks.append("rounding errors were measured of parts: the whole is too large")
@@ -110,6 +112,7 @@ class PartVerifier:
             unproved[0] if unproved else Proof(True),
             _together(reports),
             tuple(losses or ()),
+            reason=step or "",
             remarks=tuple(remarks),
             seconds=sum(report.seconds for report in different),
         )

@@ -173,7 +173,8 @@ def _places(
         distinct = np.abs(x - y) > DISTINCT * np.maximum(np.abs(x), np.abs(y))
     finite = np.isfinite(x) & np.isfinite(y)
     largest = np.max(np.maximum(np.abs(x), np.abs(y)), where=finite, initial=0.0)
-    distinct &= finite & (np.abs(x - y) > CANCELLED * largest)
+    with np.errstate(all="ignore"):
+        distinct &= finite & (np.abs(x - y) > CANCELLED * largest)
     return [
         FloatWitness(
             words,

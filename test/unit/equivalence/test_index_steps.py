@@ -1,0 +1,114 @@
+"""Floors and comparisons of indices: what rounding makes of them, for all indices."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from xdsl.dialects.func import FuncOp
+
+from mirage_mlir.driver.source import functions, parse_program
+from mirage_mlir.equivalence import Verdict, check_equivalence
+from mirage_mlir.equivalence.index_steps import changed_step
+from mirage_mlir.passes.superoptimize import candidates
+
+
+def function(body: str, size: int, given: str = "") -> FuncOp:
+    """A function of that many f32, `%i` its indices and `%r` its result."""
+    kind = f"tensor<{size}xf32>"
+    text = f"""
+func.func @f({given}) -> {kind} {{
+  %i = kernel.iota {{dim = 0 : i64}} : {kind}
+  {body.replace("T", kind)}
+  func.return %r : {kind}
+}}"""
+    (found,) = functions(parse_program(text, "steps"))
+    return found
+
+
+def scaled_floor(size: int, divisor: int) -> FuncOp:
+    """`floor(i * (1/divisor))`."""
+    return function(
+        f"%s = kernel.scale %i {{factor = {1 / divisor!r} : f32}} : (T) -> T\n"
+        "%r = kernel.floor %s : (T) -> T",
+        size,
+    )
+
+
+def divided_floor(size: int, divisor: int) -> FuncOp:
+    """`floor(i / divisor)`."""
+    return function(
+        f"%c = kernel.constant {{value = {divisor}.0 : f32}} : T\n"
+        "%s = kernel.div %i, %c : (T, T) -> T\n"
+        "%r = kernel.floor %s : (T) -> T",
+        size,
+    )
+
+
+@given(st.integers(1, 4000), st.integers(1, 300))
+def test_as_numpy_rounds(size: int, divisor: int) -> None:
+    """A product with the reciprocal that f32 has, and a quotient."""
+    indices = np.arange(size, dtype=np.float32)
+    product = np.floor(indices * np.float32(1 / divisor))
+    right = [Fraction(index, divisor).__floor__() for index in range(size)]
+    divided = divided_floor(size, divisor)
+    found = changed_step(divided, scaled_floor(size, divisor))
+    assert (found is None) == np.array_equal(product, right)
+    assert changed_step(scaled_floor(size, 3), divided) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        # 41 times 0.0243902 is below 1.
+        ("%s = kernel.scale %i {factor = 0.024390243 : f32} : (T) -> T\n"
+         "%one = kernel.constant {value = 1.0 : f32} : T\n"
+         '%r = kernel.compare %s, %one {predicate = "lt"} : (T, T) -> T', True),
+        # A tenth is between two places.
+        ("%t = kernel.constant {value = 0.1 : f32} : T\n"
+         '%r = kernel.compare %i, %t {predicate = "lt"} : (T, T) -> T', False),
+        # 7 times a tenth is more than seven tenths.
+        ("%s = kernel.scale %i {factor = 0.1 : f32} : (T) -> T\n"
+         "%t = kernel.constant {value = 0.7 : f32} : T\n"
+         '%r = kernel.compare %s, %t {predicate = "le"} : (T, T) -> T', True),
+        ("%s = kernel.scale %i {factor = 0.125 : f32} : (T) -> T\n"
+         "%r = kernel.ceil %s : (T) -> T", False),
+    ],
+)  # fmt: skip
+def test_steps(body: str, wrong: bool) -> None:
+    found = changed_step(divided_floor(256, 41), function(body, 256))
+    assert (found is not None) == wrong
+
+
+def test_what_data_decides_is_left_to_the_gate() -> None:
+    body = """%s = kernel.scale %x {factor = 0.024390243 : f32} : (T) -> T
+  %r = kernel.floor %s : (T) -> T"""
+    assert changed_step(divided_floor(64, 41), function(body, 64, "%x: tensor<64xf32>")) is None
+
+
+def test_what_the_program_says_itself_is_not_the_candidates_fault() -> None:
+    program = scaled_floor(64, 41)
+    assert changed_step(program, program.clone()) is None
+
+
+def test_the_verdict() -> None:
+    report = check_equivalence(divided_floor(64, 41), scaled_floor(64, 41))
+    assert report.verdict is Verdict.INACCURATE
+    assert "'kernel.floor' of indices is 0 in f32 where it should be 1" in str(report)
+
+
+@pytest.mark.parametrize("divisor", [41, 47, 55, 82])
+def test_candidates_divide(divisor: int) -> None:
+    """The search knows 1/41 as a number; what is written is rounded once."""
+    program = function(
+        f"%c = kernel.constant {{value = {divisor}.0 : f32}} : T\n"
+        "%s = kernel.div %i, %c : (T, T) -> T\n"
+        "%f = kernel.floor %s : (T) -> T\n"
+        "%r = kernel.mul %x, %f : (T, T) -> T",
+        256,
+        "%x: tensor<256xf32>",
+    )
+    for candidate in candidates(program):
+        assert changed_step(divided_floor(256, divisor), candidate.function) is None
+        assert "threadblock.div" in str(candidate.function)
