@@ -68,10 +68,6 @@ def test_as_numpy_rounds(size: int, divisor: int) -> None:
         # A tenth is between two places.
         ("%t = kernel.constant {value = 0.1 : f32} : T\n"
          '%r = kernel.compare %i, %t {predicate = "lt"} : (T, T) -> T', False),
-        # 7 times a tenth is more than seven tenths.
-        ("%s = kernel.scale %i {factor = 0.1 : f32} : (T) -> T\n"
-         "%t = kernel.constant {value = 0.7 : f32} : T\n"
-         '%r = kernel.compare %s, %t {predicate = "le"} : (T, T) -> T', True),
         ("%s = kernel.scale %i {factor = 0.125 : f32} : (T) -> T\n"
          "%r = kernel.ceil %s : (T) -> T", False),
     ],
@@ -112,3 +108,16 @@ def test_candidates_divide(divisor: int) -> None:
     for candidate in candidates(program):
         assert changed_step(divided_floor(256, divisor), candidate.function) is None
         assert "threadblock.div" in str(candidate.function)
+
+
+@given(st.integers(2, 40), st.integers(1, 200))
+def test_comparisons_as_numpy_rounds(divisor: int, bound: int) -> None:
+    """A part of an index against a number with the same denominator."""
+    limit = bound / divisor
+    body = f"""%s = kernel.scale %i {{factor = {1 / divisor!r} : f32}} : (T) -> T
+  %t = kernel.constant {{value = {limit!r} : f32}} : T
+  %r = kernel.compare %s, %t {{predicate = "le"}} : (T, T) -> T"""
+    indices = np.arange(256, dtype=np.float32)
+    rounded = indices * np.float32(1 / divisor) <= np.float32(limit)
+    found = changed_step(divided_floor(256, 41), function(body, 256))
+    assert (found is None) == np.array_equal(rounded, np.arange(256) <= bound)
