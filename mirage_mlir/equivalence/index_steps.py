@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import count
-from math import lcm
+from math import isfinite, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,8 +290,11 @@ def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
 
 
 def _number(value: float) -> IndexValue | None:
+    """A constant; None for one that is not finite, or has too many digits."""
+    if not isfinite(value):
+        return None
     exact: Fraction = simplest_rational(value)
-    if abs(exact.numerator) >= MOST_NUMERATOR:
+    if abs(exact.numerator) >= MOST_NUMERATOR or exact.denominator >= MOST_NUMERATOR:
         return None
     rounded = np.array([np.float32(value)], np.float64)
     return IndexValue(None, np.array([exact.numerator]), exact.denominator, rounded)

@@ -121,3 +121,12 @@ def test_comparisons_as_numpy_rounds(divisor: int, bound: int) -> None:
     rounded = indices * np.float32(1 / divisor) <= np.float32(limit)
     found = changed_step(divided_floor(256, 41), function(body, 256))
     assert (found is None) == np.array_equal(rounded, np.arange(256) <= bound)
+
+
+def test_masks_of_infinity() -> None:
+    """A softmax's mask has minus infinity where an index is too large: that is no step's operand."""
+    body = """%c = kernel.constant {value = 7.0 : f32} : T
+  %n = kernel.constant {value = 0xFF800000 : f32} : T
+  %m = kernel.compare %i, %c {predicate = "lt"} : (T, T) -> T
+  %r = kernel.select %m, %x, %n : (T, T, T) -> T"""
+    assert changed_step(divided_floor(64, 41), function(body, 64, "%x: tensor<64xf32>")) is None
