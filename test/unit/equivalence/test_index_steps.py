@@ -124,7 +124,7 @@ def test_comparisons_as_numpy_rounds(divisor: int, bound: int) -> None:
 
 
 def test_masks_of_infinity() -> None:
-    """A softmax's mask has minus infinity where an index is too large: that is no step's operand."""
+    """A softmax's mask has minus infinity where an index is too large, which no step reads."""
     body = """%c = kernel.constant {value = 7.0 : f32} : T
   %n = kernel.constant {value = 0xFF800000 : f32} : T
   %m = kernel.compare %i, %c {predicate = "lt"} : (T, T) -> T
