@@ -318,7 +318,8 @@ class WorkCount:
                 traffic = traffic * self.tiling.mesh.counts[axis]
             run = self.tiling.extent(last) * item
             copies = self._copies(output)
-            waste = _waste(self._stored_run(output.axes) * item) * self._stretching(goal)
+            together = self._stored_run(output.axes) * item
+            waste = _waste(np.where(together >= LINE, together, run)) * self._stretching(goal)
             self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
             stored = self.tiling.volume(goal) * self.tiling.iterations(goal)
