@@ -1,6 +1,7 @@
 """Counts the bytes that a kernel moves and the operations that it computes."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -318,8 +319,8 @@ class WorkCount:
                 traffic = traffic * self.tiling.mesh.counts[axis]
             run = self.tiling.extent(last) * item
             copies = self._copies(output)
-            together = self._stored_run(output.axes) * item
-            waste = _waste(np.where(together >= LINE, together, run)) * self._stretching(goal)
+            waste = self.tiling.once(("waste", tuple(last), item), partial(_waste, run))
+            waste = waste * self._stretching(goal)
             self.dram = self.dram + traffic * waste
             self.l2 = self.l2 + traffic * copies
             stored = self.tiling.volume(goal) * self.tiling.iterations(goal)
@@ -328,19 +329,6 @@ class WorkCount:
                 pieces = ODD_PIECE * stored
             work = self._work(goal)
             work.scalar = work.scalar + pieces * PIECE_WORK
-
-    def _stored_run(self, axes: Axes) -> Array:
-        """The elements of a tile of a result that are neighbours: whole lines follow each other."""
-        return self.tiling.once(("stored", axes), lambda: self._new_stored_run(axes))
-
-    def _new_stored_run(self, axes: Axes) -> Array:
-        run, whole = self.tiling.one, self.tiling.one > 0
-        for axis in reversed(axes):
-            if axis is not None:
-                tile = self.tiling.mesh.tiles[axis]
-                run = np.where(whole, run * tile, run)
-                whole = whole & (tile >= self.tiling.program.sizes[axis])
-        return run
 
     def _copies(self, output: Output) -> Array:
         """The number of blocks that store the same part of an output."""
