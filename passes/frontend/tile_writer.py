@@ -251,9 +251,9 @@ SMOOTH = frozenset([*BINARY, Kind.REDUCE_MAX, Kind.ACCUMULATE_MAX])
 
 def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
     """
-    The operations whose results are rounded once: those that lead to steps, and those of indices.
+    The operations whose results are rounded once: those that lead to steps.
 
-    What is computed of indices alone may lead to steps in kernels behind.
+    A result of indices alone may lead to steps in kernels behind.
     """
     operations = graph.operations
     of_indices = set[int]()
@@ -265,13 +265,13 @@ def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
             given = operation.kind in kinds and of_indices.issuperset(operation.operands)
         if given:
             of_indices.add(number)
-    leading = set[int]()
+    leading = of_indices.intersection(graph.outputs)
     for number, operation in reversed([*enumerate(operations)]):
         function = operation.function
         steps = function is not None and function.name in STEPS
         if steps or (operation.kind in SMOOTH and number in leading):
             leading.update(operation.operands)
-    return frozenset(of_indices | leading)
+    return frozenset(leading)
 
 
 WRITERS: Mapping[Kind, Callable[[TileWriter, BlockOperation], Tile]] = {

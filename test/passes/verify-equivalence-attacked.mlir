@@ -226,3 +226,69 @@ func.func @g(%a0: tensor<16x64xf16>, %a1: tensor<64x32xf16>) -> tensor<16x32xf16
   %v4 = kernel.scale %v3 {factor = 1024.0 : f32} : (tensor<16x32xf16>) -> tensor<16x32xf16>
   func.return %v4 : tensor<16x32xf16>
 }
+
+// -----
+
+// 41 times the f32 next to 1/41 is below 1: the mask has row 41, which the gate does not compute.
+func.func @f(%a0: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %v1 = kernel.iota {dim = 0 : i64} : tensor<4096x1xf32>
+  %v2 = kernel.constant {value = 41.0 : f32} : tensor<1x1xf32>
+  %v3 = kernel.compare %v1, %v2 {predicate = "lt"} : (tensor<4096x1xf32>, tensor<1x1xf32>) -> tensor<4096x1xf32>
+  %v4 = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %v5 = kernel.select %v3, %a0, %v4 : (tensor<4096x1xf32>, tensor<4096x4096xf32>, tensor<1x1xf32>) -> tensor<4096x4096xf32>
+  %v6 = kernel.cumsum %v5 {dim = 1 : i64} : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  func.return %v6 : tensor<4096x4096xf32>
+}
+// expected-error @+1 {{@g is @f but inaccurate: 'kernel.floor' of indices is 0 in f32 where it should be 1}}
+func.func @g(%a0: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %v1 = kernel.iota {dim = 0 : i64} : tensor<4096x1xf32>
+  %v2 = kernel.scale %v1 {factor = 0.024390243902439025 : f32} : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %v3 = kernel.floor %v2 : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %v4 = kernel.constant {value = 1.0 : f32} : tensor<1x1xf32>
+  %v5 = kernel.compare %v3, %v4 {predicate = "lt"} : (tensor<4096x1xf32>, tensor<1x1xf32>) -> tensor<4096x1xf32>
+  %v6 = kernel.constant {value = 0.0 : f32} : tensor<1x1xf32>
+  %v7 = kernel.select %v5, %a0, %v6 : (tensor<4096x1xf32>, tensor<4096x4096xf32>, tensor<1x1xf32>) -> tensor<4096x4096xf32>
+  %v8 = kernel.cumsum %v7 {dim = 1 : i64} : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  func.return %v8 : tensor<4096x4096xf32>
+}
+
+// -----
+
+// The same for segments of 41, whose rounding errors are not measured at all.
+func.func @f(%a0: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %v1 = kernel.iota {dim = 1 : i64} : tensor<1x4096x1xf32>
+  %v2 = kernel.iota {dim = 2 : i64} : tensor<1x1x4096xf32>
+  %v3 = kernel.constant {value = 41.0 : f32} : tensor<1x1x1xf32>
+  %v4 = kernel.div %v1, %v3 : (tensor<1x4096x1xf32>, tensor<1x1x1xf32>) -> tensor<1x4096x1xf32>
+  %v5 = kernel.floor %v4 : (tensor<1x4096x1xf32>) -> tensor<1x4096x1xf32>
+  %v6 = kernel.div %v2, %v3 : (tensor<1x1x4096xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4096xf32>
+  %v7 = kernel.floor %v6 : (tensor<1x1x4096xf32>) -> tensor<1x1x4096xf32>
+  %v8 = kernel.compare %v5, %v7 {predicate = "eq"} : (tensor<1x4096x1xf32>, tensor<1x1x4096xf32>) -> tensor<1x4096x4096xf32>
+  %v9 = kernel.compare %v2, %v1 {predicate = "le"} : (tensor<1x1x4096xf32>, tensor<1x4096x1xf32>) -> tensor<1x4096x4096xf32>
+  %v10 = kernel.mul %v8, %v9 : (tensor<1x4096x4096xf32>, tensor<1x4096x4096xf32>) -> tensor<1x4096x4096xf32>
+  %v11 = kernel.reshape %a0 : (tensor<4096x4096xf32>) -> tensor<4096x1x4096xf32>
+  %v12 = kernel.constant {value = 0.0 : f32} : tensor<1x1x1xf32>
+  %v13 = kernel.select %v10, %v11, %v12 : (tensor<1x4096x4096xf32>, tensor<4096x1x4096xf32>, tensor<1x1x1xf32>) -> tensor<4096x4096x4096xf32>
+  %v14 = kernel.reduce_sum %v13 {dims = array<i64: 2>} : (tensor<4096x4096x4096xf32>) -> tensor<4096x4096x1xf32>
+  %v15 = kernel.reshape %v14 : (tensor<4096x4096x1xf32>) -> tensor<4096x4096xf32>
+  func.return %v15 : tensor<4096x4096xf32>
+}
+// expected-error @+1 {{@g is @f but inaccurate: 'kernel.floor' of indices is 0 in f32 where it should be 1}}
+func.func @g(%a0: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %v1 = kernel.iota {dim = 1 : i64} : tensor<1x4096x1xf32>
+  %v2 = kernel.iota {dim = 2 : i64} : tensor<1x1x4096xf32>
+  %v3 = kernel.constant {value = 41.0 : f32} : tensor<1x1x1xf32>
+  %v4 = kernel.scale %v1 {factor = 0.024390243902439025 : f32} : (tensor<1x4096x1xf32>) -> tensor<1x4096x1xf32>
+  %v5 = kernel.floor %v4 : (tensor<1x4096x1xf32>) -> tensor<1x4096x1xf32>
+  %v6 = kernel.scale %v2 {factor = 0.024390243902439025 : f32} : (tensor<1x1x4096xf32>) -> tensor<1x1x4096xf32>
+  %v7 = kernel.floor %v6 : (tensor<1x1x4096xf32>) -> tensor<1x1x4096xf32>
+  %v8 = kernel.compare %v5, %v7 {predicate = "eq"} : (tensor<1x4096x1xf32>, tensor<1x1x4096xf32>) -> tensor<1x4096x4096xf32>
+  %v9 = kernel.compare %v2, %v1 {predicate = "le"} : (tensor<1x1x4096xf32>, tensor<1x4096x1xf32>) -> tensor<1x4096x4096xf32>
+  %v10 = kernel.mul %v8, %v9 : (tensor<1x4096x4096xf32>, tensor<1x4096x4096xf32>) -> tensor<1x4096x4096xf32>
+  %v11 = kernel.reshape %a0 : (tensor<4096x4096xf32>) -> tensor<4096x1x4096xf32>
+  %v12 = kernel.constant {value = 0.0 : f32} : tensor<1x1x1xf32>
+  %v13 = kernel.select %v10, %v11, %v12 : (tensor<1x4096x4096xf32>, tensor<4096x1x4096xf32>, tensor<1x1x1xf32>) -> tensor<4096x4096x4096xf32>
+  %v14 = kernel.reduce_sum %v13 {dims = array<i64: 2>} : (tensor<4096x4096x4096xf32>) -> tensor<4096x4096x1xf32>
+  %v15 = kernel.reshape %v14 : (tensor<4096x4096x1xf32>) -> tensor<4096x4096xf32>
+  func.return %v15 : tensor<4096x4096xf32>
+}
