@@ -1,14 +1,14 @@
 // Elementwise code from device memory to device memory: a few elements of a thread at a time.
 // RUN: mirage-opt %s --select-mma="target=H200" --select-copies --assign-layouts --software-pipeline | filecheck %s
 
-// A thread has 64 elements of each tile. It reads 64 bytes at a time: 16 elements, two bytes each of %x and
+// A thread has 64 elements of each tile. It reads 128 bytes at a time: 32 elements, two bytes each of %x and
 // of %y. The second thread graph takes what the first computes, and its result is stored at the same time.
 // L2 evicts as usual what is read so, though more goes through the kernel than it holds.
 // CHECK-LABEL: func.func @stream
 // CHECK:         %x = threadblock.load %xa grid_map [0] {layout = #threadblock.global} :
 // CHECK:         threadblock.section "prologue"
-// CHECK:         %p = thread.graph ins(%x, %y) attributes {layout = {{.*}}, stream = array<i64: 0, 16>} {
-// CHECK:         %q = thread.graph ins(%p) attributes {layout = {{.*}}, stream = array<i64: 0, 16>} {
+// CHECK:         %p = thread.graph ins(%x, %y) attributes {layout = {{.*}}, stream = array<i64: 0, 32>} {
+// CHECK:         %q = thread.graph ins(%p) attributes {layout = {{.*}}, stream = array<i64: 0, 32>} {
 func.func @stream(%in: tensor<32768x1024xf16>, %other: tensor<32768x1024xf16>) -> (tensor<32768x1024xf16>, tensor<32768x1024xf16>) {
   %o:2 = kernel.graph_defined ins(%in, %other) grid [4096] schedule <threads = 128> {
   ^bb0(%xa: tensor<32768x1024xf16>, %ya: tensor<32768x1024xf16>):
