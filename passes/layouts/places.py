@@ -28,8 +28,8 @@ from mirage_mlir.layouts.layout import (
     as_matrix,
     blocked,
     round_up,
-    shared_tile,
 )
+from mirage_mlir.layouts.padding import shared_tile
 from mirage_mlir.passes.analysis.buffers import buffer_of
 from mirage_mlir.passes.analysis.tile_attributes import (
     blocked_run,

@@ -17,9 +17,9 @@ from mirage_mlir.layouts.layout import (
     RegisterLayout,
     blocked,
     mma_result,
-    shared_tile,
     swizzled_tile,
 )
+from mirage_mlir.layouts.padding import shared_tile
 
 powers = st.sampled_from([1, 2, 4])
 sides = st.integers(1, 200)

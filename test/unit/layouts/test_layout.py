@@ -13,9 +13,8 @@ from mirage_mlir.layouts.layout import (
     RegisterLayout,
     blocked,
     mma_result,
-    padded_pitch,
-    shared_tile,
 )
+from mirage_mlir.layouts.padding import padded_pitch, shared_tile
 
 powers = st.sampled_from([1, 2, 4, 8])
 
