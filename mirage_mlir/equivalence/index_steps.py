@@ -27,6 +27,7 @@ from xdsl.ir import Operation, SSAValue
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
+from mirage_mlir.interpreters.float_domain import COMPARISONS
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -34,8 +35,8 @@ Real = NDArray[np.float64]
 MOST_VALUES = 1 << 22
 """Values of an operand, at most: 32 MB as f64. Steps of more are left to the gate."""
 
-MOST_NUMERATOR = 1 << 62
-"""Numerators are 64-bit numbers."""
+MOST = 1 << 62
+"""Numerators and denominators are 64-bit numbers."""
 
 VIEWS = frozenset(["reshape", "transpose", "broadcast", "repeat", "repeat_interleave", "slice"])
 
@@ -167,12 +168,13 @@ class IndexSteps:
         if pair is None:
             return None
         x, y = pair
-        if _largest(x) * _largest(y) >= MOST_NUMERATOR:
+        denominator = x.denominator * y.denominator
+        if max(_largest(x) * _largest(y), denominator) >= MOST:
             return None
         return IndexValue(
             x.base if y.base is None else y.base,
             x.numerators * y.numerators,
-            x.denominator * y.denominator,
+            denominator,
             x.rounded * y.rounded,
         )
 
@@ -182,11 +184,10 @@ class IndexSteps:
             return None
         by = int(y.numerators[0])
         over = y.denominator * (1 if by > 0 else -1)
-        if _largest(x) * y.denominator >= MOST_NUMERATOR:
+        denominator = x.denominator * abs(by)
+        if max(_largest(x) * y.denominator, denominator) >= MOST:
             return None
-        return IndexValue(
-            x.base, x.numerators * over, x.denominator * abs(by), x.rounded / y.rounded
-        )
+        return IndexValue(x.base, x.numerators * over, denominator, x.rounded / y.rounded)
 
     def negate(self, op: Operation, x: IndexValue) -> IndexValue | None:
         """The other sign."""
@@ -227,7 +228,7 @@ class IndexSteps:
         common = None if pair is None else _with_one_denominator(*pair)
         if pair is None or common is None:
             return None
-        predicate = PREDICATES[op.predicate.data]
+        predicate = COMPARISONS[op.predicate.data]
         x, y = pair
         exact = predicate(*common[:2]).astype(np.int64)
         rounded = predicate(x.rounded, y.rounded).astype(np.float64)
@@ -294,7 +295,7 @@ def _number(value: float) -> IndexValue | None:
     if not isfinite(value):
         return None
     exact: Fraction = simplest_rational(value)
-    if abs(exact.numerator) >= MOST_NUMERATOR or exact.denominator >= MOST_NUMERATOR:
+    if max(abs(exact.numerator), exact.denominator) >= MOST:
         return None
     rounded = np.array([np.float32(value)], np.float64)
     return IndexValue(None, np.array([exact.numerator]), exact.denominator, rounded)
@@ -323,19 +324,12 @@ def _with_one_denominator(x: IndexValue, y: IndexValue) -> tuple[Whole, Whole, i
     """The numerators of two values over one denominator."""
     denominator = lcm(x.denominator, y.denominator)
     factors = denominator // x.denominator, denominator // y.denominator
-    if max(_largest(x) * factors[0], _largest(y) * factors[1]) >= MOST_NUMERATOR // 2:
+    largest = max(_largest(x) * factors[0], _largest(y) * factors[1])
+    # A sum of two may be twice as large.
+    if max(2 * largest, denominator) >= MOST:
         return None
     return x.numerators * factors[0], y.numerators * factors[1], denominator
 
-
-PREDICATES: dict[str, Callable[..., NDArray[np.bool_]]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 
 STEPS = frozenset(["floor", "ceil", "compare"])
 

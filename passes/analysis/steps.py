@@ -24,29 +24,33 @@ SUMS = (threadblock.MatmulOp, threadblock.ReduceSumOp, kernel.MatmulOp, kernel.R
 
 def before_steps(graph: kernel.GraphDefinedOp) -> frozenset[Operation]:
     """The quotients and roots of a kernel that lead to a step in it, or in a kernel behind it."""
-    known: dict[SSAValue, bool] = {}
+    leading_nowhere = set[SSAValue]()
     inexact = (op for op in graph.walk() if isinstance(op, arith.DivfOp | math.SqrtOp))
-    return frozenset(op for op in inexact if _leads(op.result, known))
+    return frozenset(op for op in inexact if _leads(op.result, leading_nowhere))
 
 
-def _leads(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
-    """Whether a scalar, tile or tensor leads to a step."""
-    if value not in known:
-        # A loop's sum is a step's operand, or is not; it cannot be its own.
-        known[value] = False
-        known[value] = any(_steps(use.operation, use.index, known) for use in value.uses)
-    return known[value]
+def _leads(value: SSAValue, leading_nowhere: set[SSAValue]) -> bool:
+    """Whether a scalar leads to a step; if not, all that it leads to joins `leading_nowhere`."""
+    waiting, seen = [value], set[SSAValue]()
+    while waiting:
+        found = waiting.pop()
+        if found in seen or found in leading_nowhere:
+            continue
+        seen.add(found)
+        for use in found.uses:
+            if isinstance(use.operation, STEPS):
+                return True
+            if _is_smooth(use.operation):
+                waiting += _made_of(use.operation, use.index)
+    leading_nowhere |= seen
+    return False
 
 
-def _steps(user: Operation, index: int, known: dict[SSAValue, bool]) -> bool:
-    """Whether operand `index` of an operation leads to a step."""
-    if isinstance(user, STEPS):
-        return True
+def _is_smooth(user: Operation) -> bool:
+    """Whether the last place of what an operation takes counts in what it makes."""
     if isinstance(user, SUMS) or _is_sum(user):
         return False
-    if user.dialect_name() in thread.SCALAR_DIALECTS and not isinstance(user, SMOOTH):
-        return False
-    return any(_leads(each, known) for each in _made_of(user, index))
+    return user.dialect_name() not in thread.SCALAR_DIALECTS or isinstance(user, SMOOTH)
 
 
 def _is_sum(user: Operation) -> bool:

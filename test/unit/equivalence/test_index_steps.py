@@ -130,3 +130,12 @@ def test_masks_of_infinity() -> None:
   %m = kernel.compare %i, %c {predicate = "lt"} : (T, T) -> T
   %r = kernel.select %m, %x, %n : (T, T, T) -> T"""
     assert changed_step(divided_floor(64, 41), function(body, 64, "%x: tensor<64xf32>")) is None
+
+
+def test_fractions_with_too_many_digits_are_left_to_the_gate() -> None:
+    """Denominators beyond 64 bits: 1e-9 three times."""
+    scales = "\n".join(
+        f"%s{n + 1} = kernel.scale %s{n} {{factor = 1.0e-09 : f32}} : (T) -> T" for n in range(3)
+    )
+    body = f"%s0 = kernel.neg %i : (T) -> T\n{scales}\n%r = kernel.floor %s3 : (T) -> T"
+    assert changed_step(divided_floor(64, 41), function(body, 64)) is None

@@ -1,11 +1,12 @@
 """Quotients and roots that lead to steps are rounded once; all others are approximations."""
 
 import pytest
-from lowered_kernels import lower
+from lowered_kernels import graphs_of, lower
 from xdsl.dialects import arith, math
 from xdsl.dialects.utils import FastMathFlag
 
 from mirage_mlir.driver.source import alone, functions, parse_program
+from mirage_mlir.passes.analysis.steps import before_steps
 from mirage_mlir.passes.superoptimize import candidates
 
 KIND = "tensor<4096xf32>"
@@ -62,3 +63,32 @@ def test_what_leads_to_a_step(body: str, exact: bool) -> None:
         assert found
         for op in found:
             assert (FastMathFlag.APPROX_FUNC not in op.fastmath.data) == exact
+
+
+def test_long_chains() -> None:
+    """A quotient behind which thousands of sums follow, as in a recurrence of many steps."""
+    length = 5000
+    sums = "\n".join(f"      %s{n + 1} = arith.addf %s{n}, %b : f32" for n in range(length))
+    tile = "!threadblock.tile<128xf32>"
+    module = parse_program(
+        f"""
+func.func @f(%x: tensor<128xf32>) -> tensor<128xf32> {{
+  %o = kernel.graph_defined ins(%x) grid [1] {{
+  ^bb0(%xa: tensor<128xf32>):
+    %t = threadblock.load %xa grid_map [_] : (tensor<128xf32>) -> {tile}
+    %r = thread.graph ins(%t) {{
+    ^bb1(%b: f32):
+      %s0 = arith.divf %b, %b : f32
+{sums}
+      %f = math.floor %s{length} : f32
+      thread.store %f : f32
+    }} : ({tile}) -> {tile}
+    threadblock.store %r grid_map [_] : {tile}
+  }} : (tensor<128xf32>) -> tensor<128xf32>
+  func.return %o : tensor<128xf32>
+}}""",
+        "chain",
+    )
+    (graph,) = graphs_of(module)
+    (quotient,) = [op for op in graph.walk() if isinstance(op, arith.DivfOp)]
+    assert before_steps(graph) == {quotient}
