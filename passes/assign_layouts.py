@@ -26,7 +26,8 @@ from mirage_mlir.passes.graph_pass import GraphPass
 from mirage_mlir.passes.layouts.assignment import LayoutAssignment
 from mirage_mlir.passes.layouts.batched_matmuls import share_buffers
 from mirage_mlir.passes.layouts.permuted_reads import (
-    permuted_tiles,
+    is_permuted,
+    loads_in_place,
     read_permuted_apart,
     read_reduced_in_registers,
 )
@@ -102,7 +103,7 @@ def plan_read_apart(
     graph: kernel.GraphDefinedOp, sharing: int, plan: LayoutPlan
 ) -> LayoutPlan | None:
     """The plan with tiles read apart, which threads pass on; None where there are no such tiles."""
-    if not permuted_tiles(graph):
+    if not any(map(is_permuted, loads_in_place(graph))):
         return None
     put_body(graph, plan.body.clone())
     read_permuted_apart(graph)

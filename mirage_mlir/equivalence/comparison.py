@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.equivalence.accuracy import MOST_GATE, Accuracy
 from mirage_mlir.equivalence.bounds import ENOUGH, lanes_needed
-from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict, verdict_of
 from mirage_mlir.equivalence.definedness import selected_operation, undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.float_gate import FloatGate
@@ -115,9 +115,8 @@ class CandidateComparison:
         if losses is None:
             remarks = (*remarks, "rounding errors were not measured: the program is too large")
         step = changed_step(self.reference, self.candidate)
-        accurate = step is None and all(loss.acceptable for loss in losses or ())
         return EquivalenceReport(
-            Verdict.EQUAL if accurate else Verdict.INACCURATE,
+            verdict_of(losses, step),
             self.seed,
             proof,
             tests,

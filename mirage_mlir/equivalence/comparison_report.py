@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -180,6 +180,12 @@ class Comparison:
         """What JSON has of it: `reference`, `candidate` and the fields of the report."""
         names = {"reference": self.reference, "candidate": self.candidate}
         return names | self.report.fields()
+
+
+def verdict_of(losses: Sequence[Loss] | None, changed: str | None) -> Verdict:
+    """The verdict on equal functions, by what was measured and what rounding changes in steps."""
+    accurate = changed is None and all(loss.acceptable for loss in losses or ())
+    return Verdict.EQUAL if accurate else Verdict.INACCURATE
 
 
 Noted = Callable[[Comparison], None]

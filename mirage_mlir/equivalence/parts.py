@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
-from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict
+from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict, verdict_of
 from mirage_mlir.equivalence.definedness import partial_values
 from mirage_mlir.equivalence.index_steps import changed_step
 from mirage_mlir.equivalence.merging import left_of, merge_equal
@@ -102,12 +102,11 @@ class PartVerifier:
         different = list({id(report): report for report in reports}.values())
         unproved = [report.proof for report in different if not report.proof.proved]
         step = changed_step(self.program, candidate)
-        accurate = step is None and all(loss.acceptable for loss in losses or ())
         remarks = [f"part by part, {len(reports)} of them, {len(different)} different"]
         if losses is None:
             remarks.append("rounding errors were measured of parts: the whole is too large")
         return EquivalenceReport(
-            Verdict.EQUAL if accurate else Verdict.INACCURATE,
+            verdict_of(losses, step),
             self.seed,
             unproved[0] if unproved else Proof(True),
             _together(reports),

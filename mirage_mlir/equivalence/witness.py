@@ -169,12 +169,11 @@ def _places(
     """The elements in which two tensors differ as numbers."""
     domain = TensorDomain(FloatDomain(rounding=False))
     x, y = domain.expanded(left)[0], domain.expanded(right)[0]
-    with np.errstate(all="ignore"):
-        distinct = np.abs(x - y) > DISTINCT * np.maximum(np.abs(x), np.abs(y))
     finite = np.isfinite(x) & np.isfinite(y)
-    largest = np.max(np.maximum(np.abs(x), np.abs(y)), where=finite, initial=0.0)
     with np.errstate(all="ignore"):
-        distinct &= finite & (np.abs(x - y) > CANCELLED * largest)
+        apart, size = np.abs(x - y), np.maximum(np.abs(x), np.abs(y))
+        largest = np.max(size, where=finite, initial=0.0)
+        distinct = finite & (apart > DISTINCT * size) & (apart > CANCELLED * largest)
     return [
         FloatWitness(
             words,

@@ -293,14 +293,12 @@ class CopiedPieces:
 
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one copy of a whole tile asks for."""
-        number = np.arange(round_up(self.lines * (self.run // self.piece), WARP_THREADS))
-        active = number < self.lines * (self.run // self.piece)
-        if self.across:
-            line, at = number % self.lines, number // self.lines
-        else:
-            line, at = number // (self.run // self.piece), number % (self.run // self.piece)
-        at = np.minimum(at, self.run // self.piece - 1) * self.piece
-        line = np.minimum(line, self.lines - 1)
+        pieces = self.run // self.piece
+        number = np.arange(round_up(self.lines * pieces, WARP_THREADS))
+        active = number < self.lines * pieces
+        number = np.minimum(number, self.lines * pieces - 1)
+        at, line = divmod(number, self.lines) if self.across else divmod(number, pieces)[::-1]
+        at = at * self.piece
         rows, columns = (line, at) if shared.column == 1 else (at, line)
         places = shared.offset(rows, columns, item).reshape(-1, WARP_THREADS)
         return count(places * item, self.piece * item, active.reshape(-1, WARP_THREADS))

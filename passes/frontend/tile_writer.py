@@ -142,8 +142,7 @@ class TileWriter:
         may be another one, and is then divided by.
         """
         if factor and not is_single(factor) and is_single(1 / factor):
-            kind = TileType(self.builder.shape(tile.axes), f32)
-            divisor = self.builder.append(threadblock.ConstantOp(float(1 / factor), kind))
+            divisor = self._number(float(1 / factor), tile.axes)
             return self.builder.append(threadblock.DivOp(tile.value, divisor))
         return self.builder.append(threadblock.ScaleOp(tile.value, float(factor)))
 
@@ -157,12 +156,11 @@ class TileWriter:
         divisor, multiple = factor.denominator // twos, Fraction(factor.numerator, twos)
         if divisor == 1 or not is_single(Fraction(divisor)) or not is_single(multiple):
             return self._scaled(tile, factor)
-        kind = TileType(self.builder.shape(tile.axes), f32)
         value = tile.value
         if multiple != 1:
             value = self.builder.append(threadblock.ScaleOp(value, float(multiple)))
-        constant = self.builder.append(threadblock.ConstantOp(float(divisor), kind))
-        return self.builder.append(threadblock.DivOp(value, constant))
+        by = self._number(float(divisor), tile.axes)
+        return self.builder.append(threadblock.DivOp(value, by))
 
     def _constant(self, constant: BlockOperation, axes: Axes) -> SSAValue:
         return self._number(float(constant.value), axes)
@@ -177,9 +175,7 @@ class TileWriter:
             tile = self._operand(root)
             return Tile(self.builder.append(threadblock.RsqrtOp(tile.value)), tile.axes)
         tile = self._operand(operation)
-        one = self.builder.append(
-            threadblock.ConstantOp(1.0, TileType(self.builder.shape(tile.axes), f32))
-        )
+        one = self._number(1.0, tile.axes)
         return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
 
     def function(self, operation: BlockOperation) -> Tile:

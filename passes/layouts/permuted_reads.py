@@ -3,7 +3,7 @@ Reads tiles whose columns are apart in memory into registers once, in a layout t
 
 A reduction reads a tile of device memory with neighbouring threads along its columns. Where these
 are apart in memory, each thread would read a sector of its own: on an H200 a softmax took 2.2 times
-as long as torch.compile's, which now takes 0.89.
+as long as torch.compile's, and 0.91 so.
 
 What is elementwise reads runs of both orders where threads have blocks of neighbours. Where rows
 start at odd places there are no runs: tiles are read apart then, along the neighbours in memory,
@@ -28,20 +28,19 @@ def read_reduced_in_registers(graph: kernel.GraphDefinedOp) -> None:
 
     Those of permuted tiles, and those over rows: threads along the columns may not be the best.
     """
-    permuted = permuted_tiles(graph)
-    for value in tiles_in_place(graph):
-        users = [use.operation for use in value.uses]
+    for load in loads_in_place(graph):
+        users = [use.operation for use in load.result.uses]
         sides = [reduced_sides(user) for user in users if isinstance(user, Reduction)]
         down = any(side and side[0] for side in sides) and len(users) > 1
-        if down or (sides and value in permuted):
-            _read_once(graph, value)
+        if down or (sides and is_permuted(load)):
+            _read_once(graph, load.result)
 
 
 def read_permuted_apart(graph: kernel.GraphDefinedOp) -> None:
     """Let a thread graph of its own read each other such tile that is not too large."""
-    for value in permuted_tiles(graph):
-        if item_bytes(value) * prod(threadblock.shape_of(value)) <= MOST_BYTES:
-            _read_once(graph, value)
+    for load in filter(is_permuted, loads_in_place(graph)):
+        if item_bytes(load.result) * prod(threadblock.shape_of(load.result)) <= MOST_BYTES:
+            _read_once(graph, load.result)
 
 
 def is_read_apart(value: SSAValue) -> bool:
@@ -55,21 +54,15 @@ def is_read_apart(value: SSAValue) -> bool:
     return in_place and all(isinstance(user, thread.GraphOp) for user in users)
 
 
-def tiles_in_place(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
-    """The tiles that a graph without a loop reads in place."""
+def loads_in_place(graph: kernel.GraphDefinedOp) -> list[threadblock.LoadOp]:
+    """The loads of tiles that a graph without a loop reads in place."""
     ops = [] if prod(graph.loop_sizes) > 1 else list(graph.body.block.ops)
-    return [op.result for op in ops if isinstance(op, threadblock.LoadOp) and op.copy is None]
+    return [op for op in ops if isinstance(op, threadblock.LoadOp) and op.copy is None]
 
 
-def permuted_tiles(graph: kernel.GraphDefinedOp) -> list[SSAValue]:
-    """Those of them whose columns are apart in memory."""
-    return [
-        value
-        for value in tiles_in_place(graph)
-        if isinstance(op := value.owner, threadblock.LoadOp)
-        and threadblock.shape_of(value)[-1] > 1
-        and view_of(op.source).strides[-1] > 1
-    ]
+def is_permuted(load: threadblock.LoadOp) -> bool:
+    """Whether the columns of a tile are apart in memory."""
+    return threadblock.shape_of(load.result)[-1] > 1 and view_of(load.source).strides[-1] > 1
 
 
 def _read_once(graph: kernel.GraphDefinedOp, value: SSAValue) -> None:
