@@ -289,21 +289,22 @@ def _replace_all(module: Any, taken: Sequence[tuple[PartCandidate, PartOperator]
     for each, operator in taken:
         # What another part made is made by a new node now.
         inputs = tuple(made.get(node, node) for node in each.inputs)
-        made |= _replaced(module.graph, operator.call, each, inputs)
+        made |= _replaced(module.graph, operator, each, inputs)
     for each, _ in reversed(taken):
         for node in reversed(each.part.nodes):
             module.graph.erase_node(node)
 
 
 def _replaced(
-    graph: Any, call: Any, candidate: PartCandidate, inputs: tuple[Any, ...]
+    graph: Any, operator: PartOperator, candidate: PartCandidate, inputs: tuple[Any, ...]
 ) -> dict[Any, Any]:
     """Let a call make what others read of a part; the new node of each old one."""
     orders, new = candidate.program.result_orders, dict[Any, Any]()
     placed = zip(inputs, candidate.program.input_orders, strict=True)
     # As early as can be: at the end of the graph are copies into the inputs of the model.
     with graph.inserting_before(candidate.part.nodes[0]):
-        made = graph.call_function(call, tuple(_as_it_lies(graph, *each) for each in placed))
+        given = [_as_it_lies(graph, *each) for each in placed]
+        made = graph.call_function(operator.call, operator.arguments(given))
         values = [
             node.meta["val"].permute(order)
             for node, order in zip(candidate.outputs, orders, strict=True)

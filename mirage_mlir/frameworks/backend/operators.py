@@ -1,7 +1,7 @@
 """Parts of graphs as registered operators, each with kernels for it, or torch's own operators."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -20,6 +20,9 @@ torch: Any = import_module("torch")
 
 DENSE = {"memory_format": torch.contiguous_format}
 """Of copies: row by row, whatever the strides of what is copied."""
+
+MOST_ARGUMENTS = 64
+"""That a build of torch lets an operator have, or return; more are one list."""
 
 
 @dataclass(frozen=True)
@@ -149,15 +152,28 @@ class PartOperator:
         if known is not None:
             return known.default
         inputs = ", ".join(f"Tensor x{number}" for number in range(len(self.form.converted)))
-        results = ["Tensor"] * len(self.kernel.artifact.outputs)
-        schema = f"({inputs}) -> ({', '.join(results)})"
+        results = f"({', '.join(['Tensor'] * len(self.kernel.artifact.outputs))})"
+        if self._takes_list:
+            inputs = "Tensor[] x"
+        if len(self.kernel.artifact.outputs) > MOST_ARGUMENTS:
+            results = "Tensor[]"
+        run = _of_list(self._run) if self._takes_list else self._run
+        shapes = _of_list(self._shapes) if self._takes_list else self._shapes
         made = torch.library.custom_op(
-            f"{NAMESPACE}::{name}", self._run, mutates_args=(), schema=schema
+            f"{NAMESPACE}::{name}", run, mutates_args=(), schema=f"({inputs}) -> {results}"
         )
-        made.register_fake(self._shapes)
+        made.register_fake(shapes)
         call = getattr(torch.ops.mirage_mlir, name).default
         _know_to_inductor(call)
         return call
+
+    @property
+    def _takes_list(self) -> bool:
+        return len(self.form.converted) > MOST_ARGUMENTS
+
+    def arguments(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """What `call` takes for the tensors of a part, in the order of memory."""
+        return ([*tensors],) if self._takes_list else tuple(tensors)
 
     def _run(self, *tensors: Any) -> Any:
         if not self._failed:
@@ -179,7 +195,7 @@ class PartOperator:
     def of_part(self, *tensors: Any) -> Any:
         """What `call` gives for inputs that the part has, which are not in the order of memory."""
         given = zip(tensors, self.form.input_orders, strict=True)
-        return self.call(*[each.permute(order) for each, order in given])
+        return self.call(*self.arguments([each.permute(order) for each, order in given]))
 
     def _by_kernels(self, tensors: Sequence[Any]) -> Any:
         given = [
@@ -199,7 +215,18 @@ class PartOperator:
         return self._one_or_all(made)
 
     def _one_or_all(self, results: Sequence[Any]) -> Any:
+        if len(results) > MOST_ARGUMENTS:
+            return list(results)
         return results[0] if len(results) == 1 else tuple(results)
+
+
+def _of_list(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
+    """The function of one list of what `function` takes."""
+
+    def call(tensors: Sequence[Any]) -> Any:
+        return function(*tensors)
+
+    return call
 
 
 def _of_any_strides(module: Any) -> Any:

@@ -229,3 +229,22 @@ def test_logs_of_torch() -> None:
     )
     assert "0 parts by kernels for H200" in done.stderr, done.stderr
     assert "no kernels are known, and none were searched" in done.stdout
+
+
+@pytest.mark.parametrize(("rest", "many_results"), [("eager", False), ("inductor", True)])
+def test_more_tensors_than_an_operator_names(rest: str, many_results: bool) -> None:
+    """Torch allows 64 arguments, and as many results."""
+
+    def weighed(x: Any, *others: Any) -> Any:
+        if many_results:
+            weights = F.softmax(x, -1)
+            return [weights * other for other in others]
+        return [F.softmax(sum(others, x), -1)]
+
+    x, *others = (torch.randn(2, 8) for _ in range(71))
+    call, backend = compiled(weighed, rest=rest)
+    with torch.no_grad():
+        pairs = zip(call(x, *others), weighed(x, *others), strict=True)
+    assert all(close(one, two) for one, two in pairs)
+    (part,) = (each for each in backend.explanation.parts if each.taken)
+    assert len(part.operators) >= 70
