@@ -146,7 +146,9 @@ def deferred_words(graph: kernel.GraphDefinedOp) -> int:
     matmuls = [op for op in graph.body.block.ops if isinstance(op, threadblock.MatmulOp)]
     if len(matmuls) != 2 or prod(graph.loop_sizes) < 2 or not all(map(uses_wgmma, matmuls)):
         return 0
-    second = matmuls[1]
+    stages, second = threadblock.stages(graph), matmuls[1]
+    if any(stages[op.result] is not Stage.LOOP for op in matmuls):
+        return 0
     attribute, (down, *shared) = layout_of(second.lhs), second.warp_counts
     if second.chained is None or not isinstance(attribute, RegistersAttr):
         return 0

@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from mirage_mlir.dialects import nvvm
 from mirage_mlir.dialects import threadblock as tb
 from mirage_mlir.dialects.launch import launch_of
+from mirage_mlir.driver.source import parse_program
+from mirage_mlir.passes.analysis.tile_attributes import uses_wgmma
 
 
 def is_deferred(module: ModuleOp, stages: int | None = None) -> bool:
@@ -79,3 +81,35 @@ def test_with_two_buffers_it_is_not() -> None:
     module = attention(Heads(1, 128, 512, 64, 128, 64))
     assert is_deferred(module)
     assert not is_deferred(module, stages=2)
+
+
+BEHIND_THE_LOOP = """
+func.func @f(%x: tensor<256x64xf16>, %a: tensor<64x128xf16>, %b: tensor<384x64xf16>) -> tensor<256x64xf16> {
+  %o = kernel.graph_defined ins(%x, %a, %b) grid [2] loop [3] {
+  ^bb0(%xa: tensor<256x64xf16>, %aa: tensor<64x128xf16>, %ba: tensor<384x64xf16>):
+    %xt = threadblock.load %xa grid_map [0] loop_map [_] : (tensor<256x64xf16>) -> !threadblock.tile<128x64xf16>
+    %at = threadblock.load %aa grid_map [_] loop_map [_] : (tensor<64x128xf16>) -> !threadblock.tile<64x128xf16>
+    %bt = threadblock.load %ba grid_map [_] loop_map [0] : (tensor<384x64xf16>) -> !threadblock.tile<128x64xf16>
+    %s = threadblock.matmul %xt, %at : (!threadblock.tile<128x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<128x128xf32>
+    %t = threadblock.tanh %s : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf32>
+    %c = threadblock.cast %t : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf16>
+    %u = threadblock.accumulate %bt : (!threadblock.tile<128x64xf16>) -> !threadblock.tile<128x64xf32>
+    %v = threadblock.cast %u : (!threadblock.tile<128x64xf32>) -> !threadblock.tile<128x64xf16>
+    %m = threadblock.matmul %c, %v : (!threadblock.tile<128x128xf16>, !threadblock.tile<128x64xf16>) -> !threadblock.tile<128x64xf32>
+    %r = threadblock.cast %m : (!threadblock.tile<128x64xf32>) -> !threadblock.tile<128x64xf16>
+    threadblock.store %r grid_map [0] : !threadblock.tile<128x64xf16>
+  } : (tensor<256x64xf16>, tensor<64x128xf16>, tensor<384x64xf16>) -> tensor<256x64xf16>
+  func.return %o : tensor<256x64xf16>
+}
+"""  # noqa: E501
+
+
+def test_matmuls_behind_the_loop() -> None:
+    """They are of warpgroups, one the left operand of the other, and there is no next iteration."""
+    module = parse_program(BEHIND_THE_LOOP, "behind.mlir")
+    scheduled = schedule(module.clone(), threads=256)
+    matmuls = [op for op in scheduled.walk() if isinstance(op, tb.MatmulOp)]
+    assert [uses_wgmma(op) for op in matmuls] == [True, True]
+    assert matmuls[1].chained is not None
+    assert matmuls[1].deferred is None
+    check(module, threads=256)
