@@ -101,7 +101,7 @@ class SectionOp(IRDLOperation):
             raise invalid(self, f'is "{name}", which is none of {names}')
         graph = self.parent_op()
         assert isinstance(graph, GraphDefinedOp), "checked by a trait"
-        sections = [op.section.data for op in graph.body.block.ops if isinstance(op, SectionOp)]
+        sections = [op.section.data for op in graph.walk() if isinstance(op, SectionOp)]
         if sections != [each for each in SECTIONS if each in sections]:
             order = f"each comes once, in the order {', '.join(SECTIONS)}"
             raise invalid(self, f"is one of sections {', '.join(sections)}: {order}")

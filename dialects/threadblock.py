@@ -175,7 +175,7 @@ class AccumulateOp(IRDLOperation):
         assert isinstance(graph, GraphDefinedOp), "checked by a trait"
         if not graph.schedule.sums_in_workspace:
             raise invalid(self, f"is partial sum {number} of a graph without sums_in_workspace")
-        stores = [op for op in graph.body.block.ops if isinstance(op, StorePartialSumOp)]
+        stores = [op for op in graph.walk() if isinstance(op, StorePartialSumOp)]
         own = [op for op in stores if op.number.value.data == number]
         if len(own) != 1 or not 0 <= number < len(stores):
             raise invalid(self, f"is partial sum {number}, which {len(own)} operations store")

@@ -106,9 +106,8 @@ class LoadOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        graph = self.parent_op()
-        assert isinstance(graph, GraphDefinedOp), "checked by a trait"
-        if self.source not in graph.body.block.args:
+        block = self.parent_block()
+        if block is None or self.source not in block.args:
             raise invalid(self, "loads from a value that is no argument of its graph")
         self._verify_copy()
 

@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from mirage_mlir.diagnostics import fail
+from mirage_mlir.passes.frontend.check import check_straight
 from mirage_mlir.passes.gradients.backward import SUFFIX, backward
 
 
@@ -49,7 +50,11 @@ class KernelDifferentiatePass(ModulePass):
     """The numbers of the arguments whose gradients are returned; all unless given."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [each for each in op.body.block.ops if isinstance(each, FuncOp)]
+        functions = [
+            each
+            for each in op.body.block.ops
+            if isinstance(each, FuncOp) and not each.is_declaration
+        ]
         names = {function.sym_name.data for function in functions}
         if self.function is not None and self.function not in names:
             fail(op, f"has no function @{self.function}")
@@ -61,6 +66,7 @@ class KernelDifferentiatePass(ModulePass):
         """Put the gradient of a function behind it."""
         if (name := f"{function.sym_name.data}{SUFFIX}") in names:
             fail(function, f"has a gradient program already: @{name}")
+        check_straight(function, "differentiated")
         count = len(function.body.block.args)
         if any(not 0 <= number < count for number in self.inputs):
             fail(function, f"has {count} arguments; inputs are {', '.join(map(str, self.inputs))}")

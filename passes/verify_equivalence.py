@@ -23,6 +23,7 @@ from mirage_mlir.equivalence import EquivalenceReport, Verdict, check_equivalenc
 from mirage_mlir.equivalence.comparison_report import Comparison, Noted, not_noted
 from mirage_mlir.equivalence.parts import PartVerifier
 from mirage_mlir.equivalence.random_tests import LANES, MOST_LANES
+from mirage_mlir.passes.frontend.check import check_straight
 from mirage_mlir.passes.frontend.inline import inline_pieces
 from mirage_mlir.passes.frontend.kept import free_name, functions_to_search
 from mirage_mlir.progress import Progress
@@ -265,5 +266,6 @@ def _function(module: ModuleOp, name: str) -> FuncOp:
     """The function of that name, with a body."""
     for op in module.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == name and not op.is_declaration:
+            check_straight(op, "compared")
             return op
     fail(module, f"has no function @{name} with a body")

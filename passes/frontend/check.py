@@ -10,10 +10,15 @@ from mirage_mlir.float_formats import COMPILED
 from mirage_mlir.hints import isa
 
 
+def check_straight(function: FuncOp, wanted: str) -> None:
+    """Fail at a function with branches, which cannot be `wanted`."""
+    if len(function.body.blocks) > 1:
+        fail(function, f"has several blocks; only straight-line functions can be {wanted}")
+
+
 def check(function: FuncOp) -> None:
     """Fail at what is not straight-line code of kernel operators on tensors."""
-    if len(function.body.blocks) > 1:
-        fail(function, "has several blocks; only straight-line functions can be compiled")
+    check_straight(function, "compiled")
     kinds = (
         ("argument", function.function_type.inputs),
         ("result", function.function_type.outputs),

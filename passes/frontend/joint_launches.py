@@ -142,8 +142,9 @@ def _side_by_side(plan: Plan) -> list[list[PlannedKernel]]:
     except ArrangementError:
         return []
     for part in writer.launched:
+        # A constant that is computed where it is read has no launch, nor a depth.
         read = {makers[root].results for root in _read(part) if root in makers}
-        depths[part.results] = 1 + max((depths[results] for results in read), default=-1)
+        depths[part.results] = 1 + max((depths.get(results, -1) for results in read), default=-1)
     levels: dict[int, list[PlannedKernel]] = {}
     for part in writer.launched:
         levels.setdefault(depths[part.results], []).append(part)

@@ -23,3 +23,15 @@ func.func @f(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
   } : (tensor<8x16xf16>) -> tensor<8x16xf16>
   func.return %y : tensor<8x16xf16>
 }
+
+// -----
+
+// A declaration has no gradient; what has branches has none either.
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+// expected-error @below {{'func.func' op has several blocks; only straight-line functions can be differentiated}}
+func.func @several_blocks(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %o = kernel.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  cf.br ^bb1
+^bb1:
+  func.return %o : tensor<8xf32>
+}

@@ -96,3 +96,15 @@ func.func @g(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = kernel.div %s, %z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %y : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  func.return %x : tensor<8xf32>
+}
+// expected-error @below {{'func.func' op has several blocks; only straight-line functions can be compared}}
+func.func @g(%x: tensor<8xf32>) -> tensor<8xf32> {
+  cf.br ^bb1
+^bb1:
+  func.return %x : tensor<8xf32>
+}

@@ -497,3 +497,16 @@ func.func @f(%x: tensor<16x64xf16>) {
   } : (tensor<16x64xf16>) -> tensor<16x144xf16>
   func.return
 }
+
+// -----
+
+// Several blocks: a tile is loaded in one, and the tensor is an argument of another.
+func.func @f(%x: tensor<16x64xf16>) {
+  %r = kernel.graph_defined ins(%x) grid [1] {
+    // expected-error @below {{'threadblock.load' op loads from a value that is no argument of its graph}}
+    %t = threadblock.load %a grid_map [_] : (tensor<16x64xf16>) -> !threadblock.tile<16x64xf16>
+    threadblock.store %t grid_map [_] : !threadblock.tile<16x64xf16>
+  ^bb0(%a: tensor<16x64xf16>):
+  } : (tensor<16x64xf16>) -> tensor<16x64xf16>
+  func.return
+}

@@ -79,3 +79,20 @@ def test_what_is_not_proved_is_not_taken(optimizer: Optimizer, alone: Plan) -> N
 
 def test_parts_without_offers_stay(alone: Plan) -> None:
     assert with_launches_of_parts(alone, H200, lambda part, most: [], lambda part: True) == alone
+
+
+def test_constants_have_no_launch() -> None:
+    """One of minus infinity is computed where it is read, and so in no launch of its own."""
+    kind = "tensor<64xf32>"
+    text = f"""
+func.func @f(%x: {kind}) -> {kind} {{
+  %z = kernel.constant {{value = 0xFF800000 : f32}} : {kind}
+  %i = kernel.iota {{dim = 0 : i64}} : {kind}
+  %m = kernel.max %i, %z : ({kind}, {kind}) -> {kind}
+  %f = kernel.floor %m : ({kind}) -> {kind}
+  %o = kernel.mul %f, %x : ({kind}, {kind}) -> {kind}
+  func.return %o : {kind}
+}}
+"""
+    (function,) = functions(parse_program(text, "constant.mlir"))
+    assert [*Optimizer(function, H200, Limits(), SearchReport()).plans()]
