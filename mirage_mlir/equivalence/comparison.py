@@ -15,7 +15,6 @@ from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, 
 from mirage_mlir.equivalence.definedness import selected_operation, undefined_operation
 from mirage_mlir.equivalence.exponents import independent_inputs
 from mirage_mlir.equivalence.float_gate import FloatGate
-from mirage_mlir.equivalence.index_steps import changed_step
 from mirage_mlir.equivalence.known import Known
 from mirage_mlir.equivalence.random_tests import (
     EXPONENTIAL_LANES,
@@ -26,6 +25,7 @@ from mirage_mlir.equivalence.random_tests import (
 )
 from mirage_mlir.equivalence.sample import Dims, restricted, whole
 from mirage_mlir.equivalence.slabs import Slab, find_slabs
+from mirage_mlir.equivalence.steps import changed_step
 from mirage_mlir.equivalence.symbolic import Proof, first_divergence, prove
 from mirage_mlir.equivalence.witness import Witness, float_witness
 from mirage_mlir.equivalence.work import most_elements, seconds

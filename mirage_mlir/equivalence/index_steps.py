@@ -11,23 +11,25 @@ Operands that are whole numbers of several indices are any numbers in their rang
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import count
-from math import isfinite, lcm
+from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import Float16Type, Float32Type, TensorType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mirage_mlir.dialects import kernel, threadblock
 from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import simplest_rational
-from mirage_mlir.interpreters.float_domain import COMPARISONS
+from mirage_mlir.interpreters.float_domain import COMPARISONS, round_to_bfloat16
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -48,13 +50,13 @@ class IndexValue:
 
     Args:
         base: what it is a function of; None for a constant. Values of one base correspond.
-        numerators, denominator: the exact values.
+        numerators, denominator: the exact values, of one denominator or one for each.
         rounded: those of kernels.
     """
 
     base: int | None
     numerators: Whole
-    denominator: int
+    denominator: Whole | int
     rounded: Real
 
     @cached_property
@@ -65,63 +67,91 @@ class IndexValue:
     @property
     def is_whole(self) -> bool:
         """Whether all values are whole numbers, and none is rounded."""
-        return self.denominator == 1 and self.is_exact
+        return bool(np.all(self.denominator == 1)) and self.is_exact
+
+
+@dataclass(frozen=True, order=True)
+class ChangedStep:
+    """
+    A step that rounding changes, and what it makes of the first value that it changes.
+
+    Steps of tensors and of tiles are alike.
+    """
+
+    name: str
+    wrong: float
+    right: int
+    operator: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return (
+            f"'{self.operator}' of indices is {self.wrong:g} in f32 where it should be {self.right}"
+        )
 
 
 class IndexSteps:
     """Evaluates all that depends on indices alone in a function, operation by operation."""
 
-    def __init__(self) -> None:
+    def __init__(self, function: FuncOp) -> None:
         self._values: dict[SSAValue, IndexValue] = {}
         self._bases: Iterator[int] = count()
-
-    def changed(self, function: FuncOp) -> str | None:
-        """What rounding changes first; None if it changes nothing, or nothing that is known."""
+        self.exact: set[Operation] = set()
+        """Steps that rounding changes nothing of."""
+        self.changed: Counter[ChangedStep] = Counter()
+        """What it changes, and how many steps alike."""
         for op in function.body.block.ops:
-            found = self._graph(op) if isinstance(op, kernel.GraphDefinedOp) else self._visit(op)
-            if found is not None:
-                return found
-        return None
+            if isinstance(op, kernel.GraphDefinedOp):
+                self._graph(op)
+            else:
+                self._visit(op)
 
-    def _graph(self, graph: kernel.GraphDefinedOp) -> str | None:
+    def _graph(self, graph: kernel.GraphDefinedOp) -> None:
         for argument, value in zip(graph.body.block.args, graph.inputs, strict=True):
             self._pass_on(value, argument)
         outputs = iter(graph.outputs)
         for op in graph.body.block.ops:
             if isinstance(op, threadblock.StoreOp):
                 self._pass_on(op.tile, next(outputs))
-            elif (found := self._visit(op)) is not None:
-                return found
-        return None
+            else:
+                self._visit(op)
 
     def _pass_on(self, value: SSAValue, result: SSAValue) -> None:
         if value in self._values:
             self._values[result] = self._values[value]
 
-    def _visit(self, op: Operation) -> str | None:
-        """Evaluate an operation; returns what rounding changes."""
+    def _view(self, value: SSAValue, result: SSAValue) -> None:
+        """The same values at other places: they correspond to those of `value` no more."""
+        if (found := self._values.get(value)) is not None:
+            constant = found.base is None
+            self._values[result] = found if constant else replace(found, base=next(self._bases))
+
+    def _visit(self, op: Operation) -> None:
+        """Evaluate an operation, and note what rounding changes of it."""
         if len(op.results) != 1:
-            return None
+            return
         name = op.name.partition(".")[2]
         if isinstance(op, threadblock.LoadOp) or name in VIEWS:
-            self._pass_on(op.operands[0], op.results[0])
-            return None
+            self._view(op.operands[0], op.results[0])
+            return
         operands = [self._values.get(value) for value in op.operands]
         known = [value for value in operands if value is not None]
         if len(known) < len(operands) or name not in RULES:
-            return None
+            return
         found = RULES[name](self, op, *known)
         if found is None:
-            return None
-        value = _stored(found, op.results[0])
-        if value is not None:
-            self._values[op.results[0]] = value
+            return
+        self._values[op.results[0]] = _stored(found, op.results[0])
+        if name in STEPS:
+            self._note(op, name, found)
+
+    def _note(self, op: Operation, name: str, found: IndexValue) -> None:
         exact = found.rounded * found.denominator == found.numerators
-        if name in STEPS and not exact.all():
-            place = int(np.argmin(exact))
-            wrong, right = float(found.rounded[place]), int(found.numerators[place])
-            return f"'{op.name}' of indices is {wrong:g} in f32 where it should be {right}"
-        return None
+        if exact.all():
+            self.exact.add(op)
+            return
+        place = int(np.argmin(exact))
+        wrong, right = float(found.rounded[place]), int(found.numerators[place])
+        self.changed[ChangedStep(name, wrong, right, op.name)] += 1
 
     # --- operations
 
@@ -168,9 +198,9 @@ class IndexSteps:
         if pair is None:
             return None
         x, y = pair
-        denominator = x.denominator * y.denominator
-        if max(_largest(x) * _largest(y), denominator) >= MOST:
+        if max(_largest(x) * _largest(y), _most(x.denominator) * _most(y.denominator)) >= MOST:
             return None
+        denominator = x.denominator * y.denominator
         return IndexValue(
             x.base if y.base is None else y.base,
             x.numerators * y.numerators,
@@ -179,15 +209,22 @@ class IndexSteps:
         )
 
     def divide(self, op: Operation, x: IndexValue, y: IndexValue) -> IndexValue | None:
-        """A quotient by a constant."""
-        if y.base is not None or not y.numerators[0]:
+        """A quotient; of 0, as that by 0, for which there is no number."""
+        pair = self._pair(x, y)
+        if pair is None:
             return None
-        by = int(y.numerators[0])
-        over = y.denominator * (1 if by > 0 else -1)
-        denominator = x.denominator * abs(by)
-        if max(_largest(x) * y.denominator, denominator) >= MOST:
+        x, y = pair
+        if max(_largest(x) * _most(y.denominator), _most(x.denominator) * _largest(y)) >= MOST:
             return None
-        return IndexValue(x.base, x.numerators * over, denominator, x.rounded / y.rounded)
+        defined = y.numerators != 0
+        sign = np.sign(y.numerators)
+        numerators = np.where(defined, x.numerators * sign * y.denominator, 0)
+        denominators = np.where(defined, x.denominator * np.abs(y.numerators), 1)
+        rounded = np.where(defined, x.rounded / np.where(defined, y.rounded, 1), 0)
+        base = x.base if y.base is None else y.base
+        if base is None and not defined.all():
+            return None
+        return IndexValue(base, numerators, denominators, rounded)
 
     def negate(self, op: Operation, x: IndexValue) -> IndexValue | None:
         """The other sign."""
@@ -268,26 +305,19 @@ class IndexSteps:
         if x.numerators.size * y.numerators.size > MOST_VALUES:
             return None
         base, rows, columns = next(self._bases), y.numerators.size, x.numerators.size
-        return (
-            IndexValue(
-                base, np.repeat(x.numerators, rows), x.denominator, np.repeat(x.rounded, rows)
-            ),
-            IndexValue(
-                base, np.tile(y.numerators, columns), y.denominator, np.tile(y.rounded, columns)
-            ),
+        return _spread(x, base, lambda each: np.repeat(each, rows)), _spread(
+            y, base, lambda each: np.tile(each, columns)
         )
 
 
-def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
-    """
-    What rounding changes in a step of indices of a candidate; None where it changes nothing.
-
-    What it changes in the reference too is what its author wrote.
-    """
-    changed = IndexSteps().changed(candidate)
-    if changed is None or IndexSteps().changed(reference) is not None:
-        return None
-    return changed
+def _spread(
+    value: IndexValue, base: int, spread: Callable[[NDArray[Any]], NDArray[Any]]
+) -> IndexValue:
+    """Each of the values several times, as those of another base."""
+    denominator = value.denominator
+    if np.size(denominator) > 1:
+        denominator = spread(np.asarray(denominator))
+    return IndexValue(base, spread(value.numerators), denominator, spread(value.rounded))
 
 
 def _number(value: float) -> IndexValue | None:
@@ -301,32 +331,41 @@ def _number(value: float) -> IndexValue | None:
     return IndexValue(None, np.array([exact.numerator]), exact.denominator, rounded)
 
 
-def _stored(value: IndexValue, result: SSAValue) -> IndexValue | None:
-    """A value as a result has it: rounded to its type; None for a type that is not known here."""
-    kind = result.type
-    assert isinstance(kind, TensorType | TileType)
-    if isinstance(kind.get_element_type(), Float32Type):
-        return replace(value, rounded=value.rounded.astype(np.float32).astype(np.float64))
-    if isinstance(kind.get_element_type(), Float16Type):
-        return replace(value, rounded=value.rounded.astype(np.float16).astype(np.float64))
-    return None
+def _stored(value: IndexValue, result: SSAValue) -> IndexValue:
+    """A value as a result has it: rounded to its type."""
+    if isinstance(result.type, TileType):
+        element = result.type.element_type
+    else:
+        element = kernel.tensor_type(result).element_type
+    rounded = value.rounded.astype(np.float32)
+    if isinstance(element, BFloat16Type):
+        rounded = round_to_bfloat16(rounded)
+    elif isinstance(element, Float16Type):
+        rounded = value.rounded.astype(np.float16)
+    return replace(value, rounded=rounded.astype(np.float64))
 
 
 def _largest(value: IndexValue) -> int:
     return max(1, *map(abs, _ends(value)))
 
 
+def _most(denominator: Whole | int) -> int:
+    return int(np.max(denominator))
+
+
 def _ends(value: IndexValue) -> tuple[int, int]:
     return int(value.numerators.min()), int(value.numerators.max())
 
 
-def _with_one_denominator(x: IndexValue, y: IndexValue) -> tuple[Whole, Whole, int] | None:
-    """The numerators of two values over one denominator."""
-    denominator = lcm(x.denominator, y.denominator)
+def _with_one_denominator(x: IndexValue, y: IndexValue) -> tuple[Whole, Whole, Whole | int] | None:
+    """The numerators of two values over the same denominators."""
+    if _most(x.denominator) * _most(y.denominator) >= MOST:
+        return None
+    denominator = np.lcm(x.denominator, y.denominator)
     factors = denominator // x.denominator, denominator // y.denominator
-    largest = max(_largest(x) * factors[0], _largest(y) * factors[1])
+    largest = max(_largest(x) * _most(factors[0]), _largest(y) * _most(factors[1]))
     # A sum of two may be twice as large.
-    if max(2 * largest, denominator) >= MOST:
+    if 2 * largest >= MOST:
         return None
     return x.numerators * factors[0], y.numerators * factors[1], denominator
 

@@ -21,10 +21,10 @@ from mirage_mlir.effort import VERIFY_BUDGET
 from mirage_mlir.equivalence.check import Verifier
 from mirage_mlir.equivalence.comparison_report import EquivalenceReport, Tests, Verdict, verdict_of
 from mirage_mlir.equivalence.definedness import partial_values
-from mirage_mlir.equivalence.index_steps import changed_step
 from mirage_mlir.equivalence.merging import left_of, merge_equal
 from mirage_mlir.equivalence.printed import printed
 from mirage_mlir.equivalence.random_tests import LANES
+from mirage_mlir.equivalence.steps import changed_step
 from mirage_mlir.equivalence.symbolic import Proof
 
 MOST_AT_ONCE = 5

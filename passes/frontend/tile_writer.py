@@ -1,6 +1,6 @@
 """The operations of graphs that the search found, as operators on tiles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from xdsl.dialects.builtin import bf16, f16, f32
@@ -13,6 +13,12 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.field.rational import is_single
 from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
+from mirage_mlir.passes.frontend.quotients import (
+    Quotient,
+    exact_operations,
+    quotient_of,
+    shared_quotients,
+)
 from mirage_mlir.passes.frontend.selections import Selection, selection_of
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
@@ -40,6 +46,7 @@ class TileWriter:
         self.builder = builder
         self._tiles: dict[int, Tile] = {}
         self._exact = exact_operations(program, graph)
+        self._shared = shared_quotients(graph)
 
     def load(self, index: int, tile: Tile) -> None:
         """Operation `index` is the load of `tile`."""
@@ -50,7 +57,11 @@ class TileWriter:
         operation = self.graph.operations[index]
         if operation.kind is Kind.CONSTANT:
             return  # Written where it is used, in the shape that is needed there.
-        if operation.kind in BINARY:
+        if (quotient := self._quotient(index)) is not None:
+            self._tiles[index] = self._divide(quotient)
+        elif operation.kind is Kind.INVERSE:
+            self._tiles[index] = self._inverse(index)
+        elif operation.kind in BINARY:
             self._tiles[index] = self._binary(operation, exact=index in self._exact)
         else:
             self._tiles[index] = WRITERS[operation.kind](self, operation)
@@ -62,16 +73,25 @@ class TileWriter:
         constant = self._constant(self.graph.operations[number], (None,))
         return Tile(constant, (None,))
 
-    def reads(self, operation: BlockOperation) -> tuple[int, ...]:
-        """The operations whose tiles are read where `operation` is written."""
-        if (root := self.root_of_inverse(operation)) is not None:
+    def reads(self, index: int) -> tuple[int, ...]:
+        """The operations whose tiles are read where operation `index` is written."""
+        operation = self.graph.operations[index]
+        if (quotient := self._quotient(index)) is not None:
+            return (*quotient.factors, *quotient.divisors)
+        if (root := self._root_of_inverse(index)) is not None:
             return root.operands
         selection = selection_of(self.graph, operation)
         return operation.operands if selection is None else selection.reads
 
-    def root_of_inverse(self, operation: BlockOperation) -> BlockOperation | None:
-        """The square root whose inverse `operation` is, if it is one."""
-        if operation.kind is not Kind.INVERSE:
+    def _quotient(self, index: int) -> Quotient | None:
+        """The quotient that operation `index` is, where it is to be rounded once."""
+        exact = index in self._exact or index in self._shared
+        return quotient_of(self.graph, index) if exact else None
+
+    def _root_of_inverse(self, index: int) -> BlockOperation | None:
+        """The square root whose inverse operation `index` is, where one operation will do."""
+        operation = self.graph.operations[index]
+        if operation.kind is not Kind.INVERSE or index in self._exact:
             return None
         producer = self.graph.operations[operation.operands[0]]
         is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
@@ -169,14 +189,38 @@ class TileWriter:
         kind = TileType(self.builder.shape(axes), f32)
         return self.builder.append(threadblock.ConstantOp(value, kind))
 
-    def inverse(self, operation: BlockOperation) -> Tile:
+    def _inverse(self, index: int) -> Tile:
         """1 / x; of a square root, the one operation for it."""
-        if (root := self.root_of_inverse(operation)) is not None:
+        if (root := self._root_of_inverse(index)) is not None:
             tile = self._operand(root)
             return Tile(self.builder.append(threadblock.RsqrtOp(tile.value)), tile.axes)
-        tile = self._operand(operation)
+        tile = self._operand(self.graph.operations[index])
         one = self._number(1.0, tile.axes)
         return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
+
+    def _divide(self, quotient: Quotient) -> Tile:
+        """A product by a product; a number that no f32 is goes to both."""
+        factor = quotient.number
+        if is_single(factor):
+            over, under = factor, Fraction(1)
+        else:
+            over, under = Fraction(factor.numerator), Fraction(factor.denominator)
+        above = self._product(quotient.factors, over)
+        below = self._product(quotient.divisors, under)
+        a, b, axes = self.builder.together(above, below)
+        return Tile(self.builder.append(threadblock.DivOp(a.value, b.value)), axes)
+
+    def _product(self, factors: Sequence[int], number: Fraction) -> Tile:
+        """A number times the results of operations."""
+        if not factors:
+            return Tile(self._number(float(number), (None,)), (None,))
+        product = self._tile(factors[0])
+        for factor in factors[1:]:
+            a, b, axes = self.builder.together(product, self._tile(factor))
+            product = Tile(self.builder.append(threadblock.MulOp(a.value, b.value)), axes)
+        if number == 1:
+            return product
+        return Tile(self._scaled(product, number), product.axes)
 
     def function(self, operation: BlockOperation) -> Tile:
         """A function of each element, or of those of two tiles."""
@@ -239,39 +283,7 @@ class TileWriter:
         return Tile(self.builder.append(op), tile.axes)
 
 
-STEPS = ("floor", "ceil", "round", COMPARE)
-"""Functions whose results differ by 1 where their arguments differ in the last place."""
-
-SMOOTH = frozenset([*BINARY, Kind.REDUCE_MAX, Kind.ACCUMULATE_MAX])
-
-
-def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
-    """
-    The operations whose results are rounded once: those that lead to steps.
-
-    A result of indices alone may lead to steps in kernels behind.
-    """
-    operations = graph.operations
-    of_indices = set[int]()
-    for number, operation in enumerate(operations):
-        if operation.kind is Kind.INPUT:
-            given = program.inputs[operation.source].indices is not None
-        else:
-            kinds = (*BINARY, Kind.CONSTANT, Kind.FUNCTION)
-            given = operation.kind in kinds and of_indices.issuperset(operation.operands)
-        if given:
-            of_indices.add(number)
-    leading = of_indices.intersection(graph.outputs)
-    for number, operation in reversed([*enumerate(operations)]):
-        function = operation.function
-        steps = function is not None and function.name in STEPS
-        if steps or (operation.kind in SMOOTH and number in leading):
-            leading.update(operation.operands)
-    return frozenset(leading)
-
-
 WRITERS: Mapping[Kind, Callable[[TileWriter, BlockOperation], Tile]] = {
-    Kind.INVERSE: TileWriter.inverse,
     Kind.FUNCTION: TileWriter.function,
     Kind.MATMUL: TileWriter.matmul,
     Kind.REDUCE_SUM: TileWriter.reduction,

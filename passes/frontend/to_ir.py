@@ -189,7 +189,7 @@ class GraphWriter:
             if index not in needed:
                 needed.add(index)
                 operation = self.graph.operations[index]
-                pending += self._tiles.reads(operation)
+                pending += self._tiles.reads(index)
                 pending += () if operation.rescale is None else (operation.rescale,)
         return sorted(needed)
 

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.driver.source import functions, parse_program
 from mirage_mlir.equivalence import Verdict, check_equivalence
-from mirage_mlir.equivalence.index_steps import changed_step
+from mirage_mlir.equivalence.steps import changed_step
 from mirage_mlir.passes.superoptimize import candidates
 
 
@@ -139,3 +139,88 @@ def test_fractions_with_too_many_digits_are_left_to_the_gate() -> None:
     )
     body = f"%s0 = kernel.neg %i : (T) -> T\n{scales}\n%r = kernel.floor %s3 : (T) -> T"
     assert changed_step(divided_floor(64, 41), function(body, 64)) is None
+
+
+def pair(size: int, reference: str, candidate: str) -> str | None:
+    """What is changed of a function of `i`, of a row, and of `j`, of a column."""
+    kind = f"tensor<{size}x{size}xf32>"
+
+    def made(body: str) -> FuncOp:
+        text = f"""
+func.func @f(%x: {kind}) -> {kind} {{
+  %i = kernel.iota {{dim = 0 : i64}} : {kind}
+  %j = kernel.transpose %i {{permutation = array<i64: 1, 0>}} : ({kind}) -> {kind}
+  %one = kernel.constant {{value = 1.0 : f32}} : {kind}
+  %k = kernel.add %j, %one : ({kind}, {kind}) -> {kind}
+  %c41 = kernel.constant {{value = 41.0 : f32}} : {kind}
+  %c47 = kernel.constant {{value = 47.0 : f32}} : {kind}
+  {body.replace("T", kind)}
+  func.return %r : {kind}
+}}"""
+        (found,) = functions(parse_program(text, "steps"))
+        return found
+
+    return changed_step(made(reference), made(candidate))
+
+
+DIVIDED = """%q = kernel.div %d, %c41 : (T, T) -> T
+  %r = kernel.floor %q : (T) -> T"""
+
+SCALED = """%q = kernel.scale %d {factor = 0.024390243 : f32} : (T) -> T
+  %r = kernel.floor %q : (T) -> T"""
+
+
+def test_indices_and_their_transpose() -> None:
+    """They are no one variable: their difference is not always 0."""
+    difference = "%d = kernel.sub %i, %j : (T, T) -> T\n  "
+    found = pair(256, difference + DIVIDED, difference + SCALED)
+    assert found == "'kernel.floor' of indices is 0 in f32 where it should be 1"
+    assert pair(40, difference + DIVIDED, difference + SCALED) is None
+    assert pair(256, difference + DIVIDED, difference + DIVIDED) is None
+
+
+def test_quotients_of_two_indices() -> None:
+    """`floor(i / (j + 1))`, and with the inverse of `j + 1`."""
+    divided = "%q = kernel.div %i, %k : (T, T) -> T\n  %r = kernel.floor %q : (T) -> T"
+    inverse = """%n = kernel.div %one, %k : (T, T) -> T
+  %q = kernel.mul %i, %n : (T, T) -> T
+  %r = kernel.floor %q : (T) -> T"""
+    assert pair(40, divided, inverse) is None
+    assert pair(64, divided, inverse) == (
+        "'kernel.floor' of indices is 0 in f32 where it should be 1"
+    )
+    assert pair(64, divided, divided) is None
+    # Too many pairs to compute.
+    assert pair(4096, divided, divided) is None
+    assert pair(4096, divided, inverse) == (
+        "'kernel.floor' is taken of a product with a quotient, where the reference has a quotient"
+    )
+
+
+def test_one_step_does_not_excuse_another() -> None:
+    first = "%d = kernel.add %i, %one : (T, T) -> T\n  " + SCALED.replace("%r", "%first")
+    second = """%p = kernel.div %j, %c47 : (T, T) -> T
+  %second = kernel.floor %p : (T) -> T
+  %r = kernel.add %first, %second : (T, T) -> T"""
+    other = second.replace(
+        "kernel.div %j, %c47 : (T, T)", "kernel.scale %j {factor = 0.021276595 : f32} : (T)"
+    )
+    assert pair(96, f"{first}\n  {second}", f"{first}\n  {second}") is None
+    inexact = bool(np.any(np.arange(96, dtype=np.float32) * np.float32(1 / 47) % 1 > 0.999))
+    assert (pair(96, f"{first}\n  {second}", f"{first}\n  {other}") is not None) == inexact
+
+
+def test_factors_of_sums() -> None:
+    """Of what is summed, as `floor(cumsum(1) / 41)`; a factor of the reference may stay."""
+    summed = "%d = kernel.cumsum %x {dim = 1 : i64} : (T) -> T\n  "
+    assert pair(64, summed + DIVIDED, summed + DIVIDED) is None
+    assert pair(64, summed + SCALED, summed + SCALED) is None
+    assert pair(64, summed + DIVIDED, summed + SCALED) == (
+        "'kernel.floor' is taken of a product with 0.02439024, where the reference has a quotient"
+    )
+
+
+def test_what_is_no_whole_number_may_be_scaled() -> None:
+    """Behind an exponential no digit counts."""
+    smooth = "%d = kernel.exp %x : (T) -> T\n  "
+    assert pair(64, smooth + DIVIDED, smooth + SCALED) is None
