@@ -31,6 +31,7 @@ from mirage_mlir.passes.frontend.conditions import (
 )
 from mirage_mlir.passes.frontend.elementwise import record_elementwise
 from mirage_mlir.passes.frontend.index_samples import samples_of
+from mirage_mlir.passes.frontend.quotients import leads_to_step
 from mirage_mlir.passes.frontend.strided_views import bytes_of, strides_of, view_of
 from mirage_mlir.search.program.axes import JoinedResult, ViewError, resolve_views
 from mirage_mlir.search.program.builder import ProgramBuilder
@@ -380,7 +381,7 @@ def _read(reader: _Reader, results: Sequence[SSAValue]) -> Piece:
         number = reader.value(result)
         if is_wide(result):
             reader.builder.read_wide.add(number)
-        reader.builder.output(number, element)
+        reader.builder.output(number, element, exact=leads_to_step(result))
     try:
         resolved = resolve_views(reader.builder)
     except ViewError as error:

@@ -9,6 +9,8 @@ its floor is another one. A quotient is rounded once.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from xdsl.ir import SSAValue
+
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.program.program import COMPARE, KEPT, ROUNDED, Kind, Program
 
@@ -65,14 +67,57 @@ def quotient_of(graph: BlockGraph, operation: int) -> Quotient | None:
         return None
     found = Quotient()
     found.multiply(graph, operation)
+    if any(_is_generic(graph, divisor) for divisor in found.divisors):
+        return None
     return found if found.divisors else None
+
+
+def _is_generic(graph: BlockGraph, operation: int) -> bool:
+    """Whether an operation is a root that no quotient by is a whole number, as of `v + 1e-5`."""
+    root = graph.operations[operation]
+    if root.function is None or root.function.name != "sqrt":
+        return False
+    made = graph.operations[root.operands[0]]
+    terms = [graph.operations[each] for each in made.operands] if made.kind is Kind.ADD else []
+    return any(each.kind is Kind.CONSTANT and not _is_binary(each.value) for each in terms)
+
+
+def _is_binary(number: Fraction) -> bool:
+    return number.denominator & (number.denominator - 1) == 0
+
+
+STEP_OPERATORS = ("floor", "ceil", "round", "compare")
+
+SMOOTH_OPERATORS = frozenset(
+    [
+        *("add", "sub", "mul", "div", "scale", "square", "max", "min", "neg", "abs", "relu"),
+        *("select", "clamp", "cast", "sqrt", "reduce_max", "concat", "reshape", "transpose"),
+        *("broadcast", "repeat", "repeat_interleave", "slice"),
+    ]
+)
+
+
+def leads_to_step(value: SSAValue) -> bool:
+    """Whether operators behind `value` take a step of it, and the last place counts until there."""
+    waiting, seen = [value], set[SSAValue]()
+    while waiting:
+        if (found := waiting.pop()) in seen:
+            continue
+        seen.add(found)
+        for use in found.uses:
+            name = use.operation.name.removeprefix("kernel.")
+            if name in STEP_OPERATORS:
+                return True
+            if name in SMOOTH_OPERATORS:
+                waiting += use.operation.results
+    return False
 
 
 def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
     """
     The operations whose results are rounded once: those that lead to steps.
 
-    A result of indices alone may lead to steps in kernels behind.
+    Results may do so in kernels behind: those of indices alone, and those that the program says.
     """
     of_indices = set[int]()
     for number, operation in enumerate(graph.operations):
@@ -82,29 +127,9 @@ def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
             given = operation.kind in ELEMENTWISE and of_indices.issuperset(operation.operands)
         if given:
             of_indices.add(number)
-    return _leading(graph, of_indices.intersection(graph.outputs))
-
-
-def shared_quotients(graph: BlockGraph) -> frozenset[int]:
-    """
-    The products of a graph without sums that are quotients by what many elements share.
-
-    What is divided here may lead to a step in a kernel behind: where each operator is a kernel, it
-    does. Behind a sum no digit counts.
-    """
-    if not all(op.kind in ELEMENTWISE | MAXIMA | {Kind.INPUT} for op in graph.operations):
-        return frozenset()
-    leading = _leading(graph, set(graph.outputs))
-    return frozenset(number for number in leading if _is_shared(graph, number))
-
-
-def _is_shared(graph: BlockGraph, number: int) -> bool:
-    """Whether a product has a factor that is the inverse of something with fewer elements."""
-    product = graph.operations[number]
-    factors = [graph.operations[each] for each in product.operands]
-    return product.kind is Kind.MUL and any(
-        each.kind is Kind.INVERSE and set(each.axes) < set(product.axes) for each in factors
-    )
+    outputs = zip(graph.outputs, program.outputs, strict=True)
+    exact = {number for number, output in outputs if output.exact}
+    return _leading(graph, of_indices.intersection(graph.outputs) | exact)
 
 
 def _leading(graph: BlockGraph, leading: set[int]) -> frozenset[int]:

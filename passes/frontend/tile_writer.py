@@ -17,7 +17,6 @@ from mirage_mlir.passes.frontend.quotients import (
     Quotient,
     exact_operations,
     quotient_of,
-    shared_quotients,
 )
 from mirage_mlir.passes.frontend.selections import Selection, selection_of
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
@@ -46,7 +45,6 @@ class TileWriter:
         self.builder = builder
         self._tiles: dict[int, Tile] = {}
         self._exact = exact_operations(program, graph)
-        self._shared = shared_quotients(graph)
 
     def load(self, index: int, tile: Tile) -> None:
         """Operation `index` is the load of `tile`."""
@@ -85,8 +83,7 @@ class TileWriter:
 
     def _quotient(self, index: int) -> Quotient | None:
         """The quotient that operation `index` is, where it is to be rounded once."""
-        exact = index in self._exact or index in self._shared
-        return quotient_of(self.graph, index) if exact else None
+        return quotient_of(self.graph, index) if index in self._exact else None
 
     def _root_of_inverse(self, index: int) -> BlockOperation | None:
         """The square root whose inverse operation `index` is, where one operation will do."""

@@ -116,7 +116,7 @@ def resolve_views(builder: ProgramBuilder) -> Resolved:
                 parts.append(ResultPart(arguments.index(part.view), part.size, passed=True))
                 continue
             parts.append(ResultPart(len(outputs), part.size))
-            outputs.append(Output(part.operation, names.of(part.axes), wanted))
+            outputs.append(Output(part.operation, names.of(part.axes), wanted, exact=old.exact))
         joined.append(JoinedResult(tuple(parts), result.inner))
     merger = Merger(nodes, _parts_noted(inputs, names.sizes), outputs, names.sizes)
     merger.run()

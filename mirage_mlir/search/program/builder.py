@@ -64,6 +64,7 @@ class OutputTensor:
 
     step: int
     element_type: str
+    exact: bool = False
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -242,6 +243,6 @@ class ProgramBuilder:
         shape = (*shapes[0][:dim], total, *shapes[0][dim + 1 :])
         return self._record(Step(Layout.CONCAT, shape, tuple(operands), dim=dim))
 
-    def output(self, value: int, element_type: str = "f16") -> None:
-        """Return `value`."""
-        self.outputs.append(OutputTensor(value, element_type))
+    def output(self, value: int, element_type: str = "f16", *, exact: bool = False) -> None:
+        """Return `value`, which is rounded once where `exact`."""
+        self.outputs.append(OutputTensor(value, element_type, exact))

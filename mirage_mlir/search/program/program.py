@@ -151,6 +151,8 @@ class Output:
     axes: Axes
     element_type: str
     partial: tuple[str, ...] = ()
+    exact: bool = False
+    """It leads to a step elsewhere, a floor or a comparison, and is rounded once."""
     shift: int | None = None
     """
     The output is the maximum that the program's shift of this number subtracts, no value of the

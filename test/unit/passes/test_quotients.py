@@ -1,6 +1,7 @@
 """Quotients before steps: no product with an inverse is in their place where x is a multiple."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from mirage_mlir.passes.superoptimize import candidates
 
 ROWS, COLUMNS = 16, 82
 """41 times the f32 next to 1/41 is below 1."""
+
+LOOKED_AT = 5
+"""Candidates of a program; of means the second one is wrong."""
 
 RANDOM = np.random.default_rng(0)
 
@@ -41,7 +45,7 @@ func.func @f({arguments}) -> {result} {{
 
 def accepted(program: FuncOp) -> list[FuncOp]:
     """The candidates that are verified."""
-    found = [candidate.function for candidate in candidates(program)]
+    found = [candidate.function for candidate in islice(candidates(program), LOOKED_AT)]
     return [each for each in found if check_equivalence(program, each).verdict is Verdict.EQUAL]
 
 
