@@ -19,6 +19,18 @@ func.func @f(%x: {KIND}, %y: {KIND}) -> {KIND} {{
 }}"""
 
 
+ROWS, COLUMNS = 512, 4096
+
+TABLE, ROW = f"tensor<{ROWS}x{COLUMNS}xf32>", f"tensor<{COLUMNS}xf32>"
+
+BY_A_ROW = f"""
+func.func @f(%x: {TABLE}, %y: {ROW}) -> {TABLE} {{
+  %q = kernel.div %x, %y : ({TABLE}, {ROW}) -> {TABLE}
+  %r = kernel.floor %q : ({TABLE}) -> {TABLE}
+  func.return %r : {TABLE}
+}}"""
+
+
 def of_indices(divisor: int) -> str:
     """A vector plus `floor(i / divisor)`."""
     return f"""
@@ -43,6 +55,14 @@ def test_of_data(torch: Any, tmp_path: Path) -> None:
     kernel = compiled(tmp_path / "data.mlir", OF_DATA)
     divisor = torch.randint(1, 4000, (SIZE,), device="cuda").float()
     quotient = torch.randint(0, 4000, (SIZE,), device="cuda").float()
+    assert torch.equal(kernel(quotient * divisor, divisor), quotient)
+
+
+def test_by_what_rows_share(torch: Any, tmp_path: Path) -> None:
+    """The inverse of a divisor is one for all rows, and products with it may be less."""
+    kernel = compiled(tmp_path / "row.mlir", BY_A_ROW)
+    divisor = torch.randint(1, 4000, (COLUMNS,), device="cuda").float()
+    quotient = torch.randint(0, 4000, (ROWS, COLUMNS), device="cuda").float()
     assert torch.equal(kernel(quotient * divisor, divisor), quotient)
 
 
