@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from mirage_mlir.api.failures import failures_at_line
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
-from mirage_mlir.diagnostics import Diagnostic, UnsupportedOperation
+from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.runtime.artifact import TensorSpec
 from mirage_mlir.runtime.element_types import element_type_of
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -30,6 +30,11 @@ torch: Any = import_module("torch")
 
 NAMESPACE = "mirage_mlir"
 """Of our operators: `torch.ops.mirage_mlir`."""
+
+MOST_TENSORS = 64
+"""That a build of torch lets an operator take by name, or return."""
+
+LIMIT = f"an operator of torch takes and returns at most {MOST_TENSORS}"
 
 _numbers = count()
 
@@ -72,11 +77,15 @@ class RegisteredOperator:
         no_gradient: Diagnostic | None = None,
         fixed: Sequence[int] = (),
     ) -> None:
+        if len(graph.inputs) > MOST_TENSORS:
+            raise ValueError(f"'{graph.name}' has {len(graph.inputs)} inputs; {LIMIT}")
         self._graph, self._target, self._options = graph, target, options
         self._no_gradient = no_gradient
         with failures_at_line(graph):
             self.kernel = graph.superoptimize(target, **options)
         inputs, outputs = self.kernel.artifact.inputs, self.kernel.artifact.outputs
+        if len(outputs) > MOST_TENSORS:
+            raise ValueError(f"'{graph.name}' has {len(outputs)} results; {LIMIT}")
         # Two graphs may have one name.
         name = f"{graph.name}_{next(_numbers)}"
         forward, results = _schema(len(inputs)), _schema(len(outputs))
@@ -87,6 +96,11 @@ class RegisteredOperator:
         gives = [inputs[number] for number in self._varied]
         schema = f"{takes} -> {_schema(len(gives))}"
         given = [*inputs, *outputs]
+        if len(given) > MOST_TENSORS:
+            message = f"the gradient of '{graph.name}' takes {len(given)} tensors; {LIMIT}"
+            self._no_gradient = no_gradient or Diagnostic(Severity.ERROR, message)
+            self.call.differentiate(self._backward, _keep_inputs)
+            return
         self._gradient = _define(f"{name}_backward", schema, self._run_backward, given, gives)
         self.call.differentiate(self._backward, _keep_inputs)
         self._gradient.differentiate(_refuse_second)

@@ -13,16 +13,13 @@ from mirage_mlir.frameworks.backend.part_names import name_of_part
 from mirage_mlir.frameworks.fx_graph import FxImporter, inverse_of, unsupported
 from mirage_mlir.runtime.element_types import ElementType
 from mirage_mlir.runtime.kernel import CompiledKernel
-from mirage_mlir.torch import NAMESPACE
+from mirage_mlir.torch import MOST_TENSORS, NAMESPACE
 
 torch: Any = import_module("torch")
 """Untyped: an optional dependency."""
 
 DENSE = {"memory_format": torch.contiguous_format}
 """Of copies: row by row, whatever the strides of what is copied."""
-
-MOST_ARGUMENTS = 64
-"""That a build of torch lets an operator have, or return; more are one list."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,7 @@ class PartOperator:
         results = f"({', '.join(['Tensor'] * len(self.kernel.artifact.outputs))})"
         if self._takes_list:
             inputs = "Tensor[] x"
-        if len(self.kernel.artifact.outputs) > MOST_ARGUMENTS:
+        if len(self.kernel.artifact.outputs) > MOST_TENSORS:
             results = "Tensor[]"
         run = _of_list(self._run) if self._takes_list else self._run
         shapes = _of_list(self._shapes) if self._takes_list else self._shapes
@@ -169,7 +166,7 @@ class PartOperator:
 
     @property
     def _takes_list(self) -> bool:
-        return len(self.form.converted) > MOST_ARGUMENTS
+        return len(self.form.converted) > MOST_TENSORS
 
     def arguments(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
         """What `call` takes for the tensors of a part, in the order of memory."""
@@ -215,7 +212,7 @@ class PartOperator:
         return self._one_or_all(made)
 
     def _one_or_all(self, results: Sequence[Any]) -> Any:
-        if len(results) > MOST_ARGUMENTS:
+        if len(results) > MOST_TENSORS:
             return list(results)
         return results[0] if len(results) == 1 else tuple(results)
 

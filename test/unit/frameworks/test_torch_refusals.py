@@ -178,3 +178,23 @@ def test_integers_without_a_sign(name: str) -> None:
     """torch wraps them around below 0, where a kernel would go on."""
     with pytest.raises(mi.UnsupportedOperation, match=r"may wrap around in torch\.uint8"):
         imported(WITHOUT_SIGN[name], torch.ones(2, 7))
+
+
+@pytest.mark.usefixtures("programs_called")
+def test_more_tensors_than_an_operator_names():
+    """Torch allows 64 arguments; an operator of gradients takes inputs and results."""
+
+    def sum_of(*tensors):
+        return torch.softmax(sum(tensors[1:], tensors[0]), -1)
+
+    tensors = [torch.randn(2, 8, requires_grad=True) for _ in range(65)]
+    compiled = mi.compile(sum_of)
+    limit = "an operator of torch takes and returns at most 64"
+    with pytest.raises(ValueError, match=f"'sum_of' has 65 inputs; {limit}"):
+        compiled(*tensors)
+    found = compiled(*tensors[:64])
+    assert torch.allclose(found, sum_of(*tensors[:64]))
+    with pytest.raises(
+        mi.UnsupportedOperation, match=f"the gradient of 'sum_of' takes 65 tensors; {limit}"
+    ):
+        found.sum().backward()
