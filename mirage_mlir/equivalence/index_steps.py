@@ -70,7 +70,7 @@ class IndexValue:
         return bool(np.all(self.denominator == 1)) and self.is_exact
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class ChangedStep:
     """
     A step that rounding changes, and what it makes of the first value that it changes.

@@ -9,7 +9,8 @@ looked at as it is written; steps of indices alone are computed (`index_steps.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from math import isfinite
 
 from xdsl.dialects.func import FuncOp
@@ -34,8 +35,17 @@ EXACT = frozenset(
 )
 """Operators that have whole numbers of whole numbers, or are rounded once."""
 
-QUOTIENT, ROOT = "quotient", "root"
-"""What else than a number something is multiplied by: a quotient, the inverse of a square root."""
+QUOTIENT, ROOT, TERM = "quotient", "root", "term"
+"""What else than a number something is multiplied by: a quotient, the inverse of a square root; or
+a quotient is what is summed."""
+
+ARITHMETIC: dict[str, Callable[..., Fraction]] = {
+    "add": Fraction.__add__,
+    "sub": Fraction.__sub__,
+    "mul": Fraction.__mul__,
+    "div": Fraction.__truediv__,
+    "neg": Fraction.__neg__,
+}
 
 
 def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
@@ -46,22 +56,22 @@ def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
     """
     ours, theirs = IndexSteps(candidate), IndexSteps(reference)
     if further := ours.changed - theirs.changed:
-        return str(min(further))
+        return str(next(iter(further)))
     allowed = _Arguments(reference, theirs.exact)
     if not allowed.exact:
         return None
     found = _Arguments(candidate, ours.exact)
     for op, factors in found.exact.items():
-        if other := sorted(factors - allowed.factors):
+        if other := sorted(factors - allowed.factors - allowed.constants):
             return (
-                f"'{op.name}' is taken of a product with {_described(other[0])}, where the "
-                "reference has a quotient"
+                f"'{op.name}' is taken of a product with {_described(other[0])}, which the "
+                "reference does not have"
             )
     return None
 
 
 def _described(factor: str) -> str:
-    names = {QUOTIENT: "a quotient", ROOT: "the inverse of a square root"}
+    names = {QUOTIENT: "a quotient", ROOT: "the inverse of a square root", TERM: "a term's divisor"}
     return names.get(factor, factor)
 
 
@@ -70,13 +80,14 @@ class _Arguments:
     What the steps of a function are taken of.
 
     `exact` has the steps whose arguments may be whole numbers, each with what is multiplied by on
-    the way to it that is none; `factors` has those of all steps.
+    the way to it that is none; `factors` has those of all steps, `constants` the other numbers.
     """
 
     def __init__(self, function: FuncOp, known: set[Operation]) -> None:
         self._stored = dict(_stored_tiles(function))
         self.exact: dict[Operation, set[str]] = {}
         self.factors = set[str]()
+        self.constants = set[str]()
         for op in function.walk():
             if _name(op) in STEPS and op not in known:
                 factors = set[str]()
@@ -86,9 +97,11 @@ class _Arguments:
 
     def _collect(self, step: Operation, factors: set[str]) -> bool:
         """Note what is multiplied by on the way to a step; whether all of it may be exact."""
-        exact, seen, waiting = True, set[SSAValue](), list(step.operands)
+        exact, seen = True, set[SSAValue]()
+        waiting = [(value, False) for value in step.operands]
         while waiting:
-            if (value := self._origin(waiting.pop())) in seen:
+            value, summed = waiting.pop()
+            if (value := self._origin(value)) in seen:
                 continue
             seen.add(value)
             op = value.owner
@@ -99,25 +112,56 @@ class _Arguments:
             if _name(op) == "rsqrt":
                 factors.add(ROOT)
                 exact = exact and op.name.startswith("threadblock.")
+            elif isinstance(op, kernel.ConstantOp):
+                # What a program adds or compares with, a candidate may multiply by: x > 0.3 y.
+                self.constants |= _rounded(op.value.value.data)
             elif _name(op) not in EXACT:
                 exact = False
             else:
-                factors |= self._multiplied_by(op)
-                waiting += op.operands[1:] if _name(op) == "select" else op.operands
+                factors |= self._multiplied_by(op, summed=summed)
+                operands = op.operands[1:] if _name(op) == "select" else op.operands
+                waiting += [(each, summed or _name(op) in SUMS) for each in operands]
         return exact
 
-    def _multiplied_by(self, op: Operation) -> set[str]:
-        """The factors of a product that are no whole numbers."""
+    def _multiplied_by(self, op: Operation, *, summed: bool) -> set[str]:
+        """The factors of a product that are no whole numbers; of terms of sums, quotients too."""
         if isinstance(op, kernel.ScaleOp | threadblock.ScaleOp):
-            return _inexact(op.factor.value.data)
+            return _rounded(op.factor.value.data)
+        if isinstance(op, kernel.DivOp | threadblock.DivOp):
+            divisor = self._number(op.operands[1])
+            return {TERM} if summed and not _divides_exactly(divisor) else set()
         found = set[str]()
         for value in op.operands if _name(op) == "mul" else ():
-            maker = self._origin(value).owner
-            if isinstance(maker, kernel.ConstantOp | threadblock.ConstantOp):
-                found |= _inexact(maker.value.value.data)
-            elif isinstance(maker, kernel.DivOp | threadblock.DivOp):
-                found.add(QUOTIENT)
+            if (number := self._number(value)) is not None:
+                found |= _inexact(number)
+            elif _name(maker := self._unsigned(value).owner) == "div":
+                assert isinstance(maker, Operation)
+                divisor = self._number(maker.operands[1])
+                found |= set() if _divides_exactly(divisor) else {QUOTIENT}
         return found
+
+    def _unsigned(self, value: SSAValue) -> SSAValue:
+        """What a factor is, but for its sign, a square, and powers of two."""
+        while isinstance(op := self._origin(value).owner, Operation) and (
+            _name(op) in ("neg", "abs", "square")
+            or (_name(op) == "scale" and not self._multiplied_by(op, summed=False))
+        ):
+            value = op.operands[0]
+        return self._origin(value)
+
+    def _number(self, value: SSAValue) -> Fraction | None:
+        """The number that a value is, computed of constants as it may be; None of others."""
+        op = self._origin(value).owner
+        if isinstance(op, kernel.ConstantOp | threadblock.ConstantOp):
+            number = op.value.value.data
+            return simplest_rational(number) if isfinite(number) else None
+        if not isinstance(op, Operation) or _name(op) not in ARITHMETIC:
+            return None
+        operands = [self._number(each) for each in op.operands]
+        known = [each for each in operands if each is not None]
+        if len(known) < len(operands) or (_name(op) == "div" and not known[1]):
+            return None
+        return ARITHMETIC[_name(op)](*known)
 
     def _origin(self, value: SSAValue) -> SSAValue:
         """What a value is a view or a copy of, in another kernel too."""
@@ -135,20 +179,30 @@ class _Arguments:
                 return value
 
 
-def _name(op: Operation) -> str:
-    return op.name.partition(".")[2]
+def _name(op: object) -> str:
+    return op.name.partition(".")[2] if isinstance(op, Operation) else ""
 
 
 def _moves(op: Operation) -> bool:
     return isinstance(op, threadblock.LoadOp) or _name(op) in (*VIEWS, "cast")
 
 
-def _inexact(factor: float) -> set[str]:
-    """A number by which a product of whole numbers is rounded."""
-    if not isfinite(factor):
-        return set()
-    denominator = simplest_rational(factor).denominator
-    return {f"{factor:.7g}"} if denominator & (denominator - 1) else set()
+def _divides_exactly(divisor: Fraction | None) -> bool:
+    """Whether it is a known power of two."""
+    return bool(divisor) and not _inexact(1 / divisor)
+
+
+def _rounded(factor: float) -> set[str]:
+    """`_inexact` of an f32."""
+    return _inexact(simplest_rational(factor)) if isfinite(factor) else set()
+
+
+def _inexact(factor: Fraction) -> set[str]:
+    """
+    A number by which a product of whole numbers is rounded, but for its sign and powers of two.
+    """
+    over, under = (each // ((each & -each) or 1) for each in abs(factor).as_integer_ratio())
+    return {f"{over}/{under}"} if under > 1 else set()
 
 
 def _stored_tiles(function: FuncOp) -> Iterator[tuple[SSAValue, SSAValue]]:

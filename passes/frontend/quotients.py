@@ -6,13 +6,13 @@ that share a y. Where x is a multiple of y, such a product may come out below th
 its floor is another one. A quotient is rounded once.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from xdsl.ir import SSAValue
 
 from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
-from mirage_mlir.search.program.program import COMPARE, KEPT, ROUNDED, Kind, Program
+from mirage_mlir.search.program.program import COMPARE, KEPT, ROUNDED, Kind, Node, Program
 
 STEPS = ("floor", "ceil", "round", COMPARE)
 """Functions whose results differ by 1 where their arguments differ in the last place."""
@@ -27,49 +27,73 @@ ELEMENTWISE = frozenset(
 MAXIMA = frozenset([Kind.REDUCE_MAX, Kind.ACCUMULATE_MAX])
 
 
-@dataclass
+@dataclass(frozen=True)
 class Quotient:
     """
-    A product of operations and a number, divided by a product of operations.
+    What operations `over` and `under` give, divided; `under` is divided by `number` before.
 
-    Args:
-        factors: operations that are multiplied.
-        divisors: operations that it is divided by.
-        number: what else it is multiplied by.
+    So a scale is, `x / (largest / 127)`. In another order, as `(127 x) / largest`, what is a whole
+    number in the program may be rounded.
     """
 
-    factors: list[int] = field(default_factory=list[int])
-    divisors: list[int] = field(default_factory=list[int])
-    number: Fraction = Fraction(1)
-
-    def multiply(self, graph: BlockGraph, operation: int, *, inverted: bool = False) -> None:
-        """Multiply by an operation: by what it is a product of, or the inverse of."""
-        made = graph.operations[operation]
-        if made.kind is Kind.MUL:
-            for operand in made.operands:
-                self.multiply(graph, operand, inverted=inverted)
-        elif made.kind is Kind.DIV:
-            over, under = made.operands
-            self.multiply(graph, over, inverted=inverted)
-            self.multiply(graph, under, inverted=not inverted)
-        elif made.kind is Kind.INVERSE:
-            self.multiply(graph, made.operands[0], inverted=not inverted)
-        elif made.kind is Kind.CONSTANT and made.value:
-            value = Fraction(made.value)
-            self.number *= 1 / value if inverted else value
-        else:
-            (self.divisors if inverted else self.factors).append(operation)
+    over: int
+    under: int
+    number: Fraction
 
 
-def quotient_of(graph: BlockGraph, operation: int) -> Quotient | None:
-    """The quotient that a product or a quotient is; None of others."""
-    if graph.operations[operation].kind not in (Kind.MUL, Kind.DIV):
+def quotient_of(program: Program, graph: BlockGraph, operation: int) -> Quotient | None:
+    """
+    The quotient that a product with an inverse is; None of other operations.
+
+    A program that multiplies by an inverse itself, `x * (127 / largest)`, has no quotient there.
+    """
+    made = graph.operations[operation]
+    if made.kind is not Kind.MUL or _takes_steps_of_inverses(program):
         return None
-    found = Quotient()
-    found.multiply(graph, operation)
-    if any(_is_generic(graph, divisor) for divisor in found.divisors):
-        return None
-    return found if found.divisors else None
+    for factor, other in (made.operands, made.operands[::-1]):
+        under, number = _inverted(graph, factor)
+        if under is not None and number and not _is_generic(graph, under):
+            return Quotient(other, under, number)
+    return None
+
+
+def _takes_steps_of_inverses(program: Program) -> bool:
+    """Whether a program divides a number by something, on the way to a step."""
+    leading = {output.node for output in program.outputs if output.exact}
+    for number, node in reversed([*enumerate(program.nodes)]):
+        if number in leading and _is_inverse(program, node):
+            return True
+        if _is_step(node) or (number in leading and _is_smooth(node)):
+            leading.update(node.operands)
+    return False
+
+
+def _is_inverse(program: Program, node: Node) -> bool:
+    """Whether a node divides a number by something."""
+    if node.kind is not Kind.DIV:
+        return False
+    over = program.nodes[node.operands[0]]
+    while over.kind is Kind.VIEW:
+        over = program.nodes[over.operands[0]]
+    return over.kind is Kind.CONSTANT
+
+
+def _inverted(graph: BlockGraph, operation: int) -> tuple[int | None, Fraction]:
+    """What a factor is the inverse of, times a number; None of what is no inverse."""
+    made = graph.operations[operation]
+    if made.kind is Kind.INVERSE:
+        return made.operands[0], Fraction(1)
+    if made.kind not in (Kind.MUL, Kind.DIV):
+        return None, Fraction(1)
+    first, second = made.operands
+    constants = [graph.operations[each].kind is Kind.CONSTANT for each in made.operands]
+    if made.kind is Kind.DIV:
+        return (second if constants[0] else None), Fraction(graph.operations[first].value)
+    if constants[0] == constants[1]:
+        return None, Fraction(1)
+    constant, factor = (first, second) if constants[0] else (second, first)
+    under, number = _inverted(graph, factor)
+    return under, number * graph.operations[constant].value
 
 
 def _is_generic(graph: BlockGraph, operation: int) -> bool:
@@ -117,7 +141,7 @@ def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
     """
     The operations whose results are rounded once: those that lead to steps.
 
-    Results may do so in kernels behind: those of indices alone, and those that the program says.
+    A result of indices alone may lead to steps in kernels behind.
     """
     of_indices = set[int]()
     for number, operation in enumerate(graph.operations):
@@ -127,9 +151,13 @@ def exact_operations(program: Program, graph: BlockGraph) -> frozenset[int]:
             given = operation.kind in ELEMENTWISE and of_indices.issuperset(operation.operands)
         if given:
             of_indices.add(number)
+    return _leading(graph, of_indices.intersection(graph.outputs))
+
+
+def exact_behind(program: Program, graph: BlockGraph) -> frozenset[int]:
+    """The operations that lead to steps in kernels behind, as the program says of its outputs."""
     outputs = zip(graph.outputs, program.outputs, strict=True)
-    exact = {number for number, output in outputs if output.exact}
-    return _leading(graph, of_indices.intersection(graph.outputs) | exact)
+    return _leading(graph, {number for number, output in outputs if output.exact})
 
 
 def _leading(graph: BlockGraph, leading: set[int]) -> frozenset[int]:
@@ -140,12 +168,12 @@ def _leading(graph: BlockGraph, leading: set[int]) -> frozenset[int]:
     return frozenset(leading)
 
 
-def _is_step(operation: BlockOperation) -> bool:
+def _is_step(operation: BlockOperation | Node) -> bool:
     return operation.function is not None and operation.function.name in STEPS
 
 
-def _is_smooth(operation: BlockOperation) -> bool:
+def _is_smooth(operation: BlockOperation | Node) -> bool:
     """Whether the last place of what an operation takes counts in what it makes."""
     if operation.function is not None:
         return operation.function.name in SMOOTH_FUNCTIONS
-    return operation.kind in ELEMENTWISE | MAXIMA
+    return operation.kind in ELEMENTWISE | MAXIMA | {Kind.VIEW}

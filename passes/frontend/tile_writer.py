@@ -1,6 +1,6 @@
 """The operations of graphs that the search found, as operators on tiles."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from xdsl.dialects.builtin import bf16, f16, f32
@@ -15,6 +15,7 @@ from mirage_mlir.operators.elementwise import Pairwise
 from mirage_mlir.operators.table import ROWS
 from mirage_mlir.passes.frontend.quotients import (
     Quotient,
+    exact_behind,
     exact_operations,
     quotient_of,
 )
@@ -45,6 +46,7 @@ class TileWriter:
         self.builder = builder
         self._tiles: dict[int, Tile] = {}
         self._exact = exact_operations(program, graph)
+        self._behind = exact_behind(program, graph)
 
     def load(self, index: int, tile: Tile) -> None:
         """Operation `index` is the load of `tile`."""
@@ -60,7 +62,7 @@ class TileWriter:
         elif operation.kind is Kind.INVERSE:
             self._tiles[index] = self._inverse(index)
         elif operation.kind in BINARY:
-            self._tiles[index] = self._binary(operation, exact=index in self._exact)
+            self._tiles[index] = self._binary(operation, exact=self._is_divided(index))
         else:
             self._tiles[index] = WRITERS[operation.kind](self, operation)
 
@@ -75,20 +77,28 @@ class TileWriter:
         """The operations whose tiles are read where operation `index` is written."""
         operation = self.graph.operations[index]
         if (quotient := self._quotient(index)) is not None:
-            return (*quotient.factors, *quotient.divisors)
+            return quotient.over, quotient.under
         if (root := self._root_of_inverse(index)) is not None:
             return root.operands
         selection = selection_of(self.graph, operation)
         return operation.operands if selection is None else selection.reads
 
+    def _is_divided(self, index: int) -> bool:
+        """Whether a multiple is a quotient; for kernels behind, an n-th part alone."""
+        if index in self._exact:
+            return True
+        factors = [self.graph.operations[each] for each in self.graph.operations[index].operands]
+        return index in self._behind and any(factor.value.numerator == 1 for factor in factors)
+
     def _quotient(self, index: int) -> Quotient | None:
         """The quotient that operation `index` is, where it is to be rounded once."""
-        return quotient_of(self.graph, index) if index in self._exact else None
+        exact = index in self._exact or index in self._behind
+        return quotient_of(self.program, self.graph, index) if exact else None
 
     def _root_of_inverse(self, index: int) -> BlockOperation | None:
         """The square root whose inverse operation `index` is, where one operation will do."""
         operation = self.graph.operations[index]
-        if operation.kind is not Kind.INVERSE or index in self._exact:
+        if operation.kind is not Kind.INVERSE or index in self._exact | self._behind:
             return None
         producer = self.graph.operations[operation.operands[0]]
         is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")
@@ -196,28 +206,12 @@ class TileWriter:
         return Tile(self.builder.append(threadblock.DivOp(one, tile.value)), tile.axes)
 
     def _divide(self, quotient: Quotient) -> Tile:
-        """A product by a product; a number that no f32 is goes to both."""
-        factor = quotient.number
-        if is_single(factor):
-            over, under = factor, Fraction(1)
-        else:
-            over, under = Fraction(factor.numerator), Fraction(factor.denominator)
-        above = self._product(quotient.factors, over)
-        below = self._product(quotient.divisors, under)
-        a, b, axes = self.builder.together(above, below)
+        """One tile by another, which is a fraction of what was computed."""
+        over, under = self._tile(quotient.over), self._tile(quotient.under)
+        if quotient.number != 1:
+            under = Tile(self._divided(under, 1 / quotient.number), under.axes)
+        a, b, axes = self.builder.together(over, under)
         return Tile(self.builder.append(threadblock.DivOp(a.value, b.value)), axes)
-
-    def _product(self, factors: Sequence[int], number: Fraction) -> Tile:
-        """A number times the results of operations."""
-        if not factors:
-            return Tile(self._number(float(number), (None,)), (None,))
-        product = self._tile(factors[0])
-        for factor in factors[1:]:
-            a, b, axes = self.builder.together(product, self._tile(factor))
-            product = Tile(self.builder.append(threadblock.MulOp(a.value, b.value)), axes)
-        if number == 1:
-            return product
-        return Tile(self._scaled(product, number), product.axes)
 
     def function(self, operation: BlockOperation) -> Tile:
         """A function of each element, or of those of two tiles."""

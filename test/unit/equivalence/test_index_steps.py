@@ -193,7 +193,7 @@ def test_quotients_of_two_indices() -> None:
     # Too many pairs to compute.
     assert pair(4096, divided, divided) is None
     assert pair(4096, divided, inverse) == (
-        "'kernel.floor' is taken of a product with a quotient, where the reference has a quotient"
+        "'kernel.floor' is taken of a product with a quotient, which the reference does not have"
     )
 
 
@@ -216,7 +216,7 @@ def test_factors_of_sums() -> None:
     assert pair(64, summed + DIVIDED, summed + DIVIDED) is None
     assert pair(64, summed + SCALED, summed + SCALED) is None
     assert pair(64, summed + DIVIDED, summed + SCALED) == (
-        "'kernel.floor' is taken of a product with 0.02439024, where the reference has a quotient"
+        "'kernel.floor' is taken of a product with 1/41, which the reference does not have"
     )
 
 
@@ -224,3 +224,59 @@ def test_what_is_no_whole_number_may_be_scaled() -> None:
     """Behind an exponential no digit counts."""
     smooth = "%d = kernel.exp %x : (T) -> T\n  "
     assert pair(64, smooth + DIVIDED, smooth + SCALED) is None
+
+
+FLOOR = "\n  %r = kernel.floor %q : (T) -> T"
+
+TENTH = "%q = kernel.scale %x {factor = 0.1 : f32} : (T) -> T" + FLOOR
+
+INVERSE = "%n = kernel.div %one, %k : (T, T) -> T\n  "
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        # 1 - 0.9
+        """%c = kernel.constant {value = 0.9 : f32} : T
+  %d = kernel.sub %one, %c : (T, T) -> T
+  %q = kernel.mul %x, %d : (T, T) -> T""",
+        """%d = kernel.scale %x {factor = -0.1 : f32} : (T) -> T
+  %q = kernel.neg %d : (T) -> T""",
+        """%d = kernel.scale %x {factor = 0.05 : f32} : (T) -> T
+  %q = kernel.scale %d {factor = 2.0 : f32} : (T) -> T""",
+    ],
+)
+def test_factors_alike(candidate: str) -> None:
+    """But for the sign, powers of two, and constants that are computed."""
+    assert pair(8, TENTH, candidate + FLOOR) is None
+    assert pair(8, candidate + FLOOR, TENTH) is None
+
+
+def test_quotients_by_powers_of_two() -> None:
+    whole = """%c = kernel.constant {value = 4.0 : f32} : T
+  %d = kernel.div %k, %c : (T, T) -> T
+  %q = kernel.mul %x, %d : (T, T) -> T"""
+    other = """%c = kernel.constant {value = 4.0 : f32} : T
+  %d = kernel.mul %x, %k : (T, T) -> T
+  %q = kernel.div %d, %c : (T, T) -> T"""
+    assert pair(8, other + FLOOR, whole + FLOOR) is None
+
+
+def test_inverses_with_a_sign() -> None:
+    divided = "%q = kernel.div %x, %k : (T, T) -> T"
+    negative = """%m = kernel.neg %n : (T) -> T
+  %p = kernel.neg %x : (T) -> T
+  %q = kernel.mul %m, %p : (T, T) -> T"""
+    assert pair(8, divided + FLOOR, INVERSE + negative + FLOOR) is not None
+
+
+def test_terms_that_are_divided() -> None:
+    """`floor(sum(x) / 41)`, and of `x / 41`: 41 terms of which each is rounded."""
+    whole = "%d = kernel.cumsum %x {dim = 1 : i64} : (T) -> T\n  " + DIVIDED
+    terms = (
+        """%d = kernel.div %x, %c41 : (T, T) -> T
+  %q = kernel.cumsum %d {dim = 1 : i64} : (T) -> T"""
+        + FLOOR
+    )
+    assert pair(64, whole, terms) is not None
+    assert pair(64, terms, terms) is None

@@ -161,3 +161,42 @@ def test_mean(width: int) -> None:
     )
     numbers = np.arange(1, ROWS + 1, dtype=np.float32)[:, None]
     check(program, [np.repeat(numbers, width, 1)], numbers)
+
+
+def test_of_large_numbers() -> None:
+    """127 times these is rounded: a program that divides by `largest / 127` does not multiply."""
+    program = function(
+        "%x: <X>, %m: <C>",
+        """%k = kernel.constant {value = 127.0 : f32} : <C>
+  %s = kernel.div %m, %k : (<C>, <C>) -> <C>
+  %q = kernel.div %x, %s : (<X>, <C>) -> <X>
+  %r = kernel.floor %q : (<X>) -> <X>""",
+    )
+    x = np.full((ROWS, COLUMNS), 132135, np.float32)
+    largest = np.full((ROWS, 1), 1118743, np.float32)
+    check(program, [x, largest], np.full_like(x, 15))
+
+
+FAKE_QUANTIZED = """%a = kernel.abs %x : (<X>) -> <X>
+  %m = kernel.reduce_max %a {dims = array<i64: 1>} : (<X>) -> <C>
+  %k = kernel.constant {value = 127.0 : f32} : <C>
+"""
+
+BY_A_SCALE = """%s = kernel.div %m, %k : (<C>, <C>) -> <C>
+  %q = kernel.div %x, %s : (<X>, <C>) -> <X>
+  %r = kernel.round %q : (<X>) -> <X>"""
+
+BY_AN_INVERSE = """%s = kernel.div %k, %m : (<C>, <C>) -> <C>
+  %q = kernel.mul %x, %s : (<X>, <C>) -> <X>
+  %r = kernel.round %q : (<X>) -> <X>"""
+
+MIXED = """%c = kernel.constant {value = 0.9 : f32} : <C>
+  %o = kernel.constant {value = 1.0 : f32} : <C>
+  %l = kernel.sub %o, %c : (<C>, <C>) -> <C>
+  %q = kernel.mul %x, %l : (<X>, <C>) -> <X>
+  %r = kernel.round %q : (<X>) -> <X>"""
+
+
+@pytest.mark.parametrize("body", [BY_A_SCALE, BY_AN_INVERSE, MIXED])
+def test_one_is_verified(body: str) -> None:
+    assert accepted(function("%x: <X>", FAKE_QUANTIZED + body))
