@@ -54,13 +54,16 @@ def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
 
     What it changes in the reference too is what its author wrote.
     """
-    ours, theirs = IndexSteps(candidate), IndexSteps(reference)
+    ours = IndexSteps(candidate)
+    found = _Arguments(candidate, ours.exact)
+    if not ours.changed and not any(found.exact.values()):
+        return None
+    theirs = IndexSteps(reference)
     if further := ours.changed - theirs.changed:
         return str(next(iter(further)))
     allowed = _Arguments(reference, theirs.exact)
     if not allowed.exact:
         return None
-    found = _Arguments(candidate, ours.exact)
     for op, factors in found.exact.items():
         if other := sorted(factors - allowed.factors - allowed.constants):
             return (

@@ -15,7 +15,7 @@ from mirage_mlir.search.cost_model.block_graph import BlockGraph, BlockOperation
 from mirage_mlir.search.program.program import COMPARE, KEPT, ROUNDED, Kind, Node, Program
 
 STEPS = ("floor", "ceil", "round", COMPARE)
-"""Functions whose results differ by 1 where their arguments differ in the last place."""
+"""Functions, and operators, whose results differ by 1 where arguments differ in the last place."""
 
 SMOOTH_FUNCTIONS = ("abs", "sqrt", "relu", "square", KEPT, ROUNDED)
 """Functions whose results are as exact as their arguments."""
@@ -41,14 +41,10 @@ class Quotient:
     number: Fraction
 
 
-def quotient_of(program: Program, graph: BlockGraph, operation: int) -> Quotient | None:
-    """
-    The quotient that a product with an inverse is; None of other operations.
-
-    A program that multiplies by an inverse itself, `x * (127 / largest)`, has no quotient there.
-    """
+def quotient_of(graph: BlockGraph, operation: int) -> Quotient | None:
+    """The quotient that a product with an inverse is; None of other operations."""
     made = graph.operations[operation]
-    if made.kind is not Kind.MUL or _takes_steps_of_inverses(program):
+    if made.kind is not Kind.MUL:
         return None
     for factor, other in (made.operands, made.operands[::-1]):
         under, number = _inverted(graph, factor)
@@ -57,8 +53,12 @@ def quotient_of(program: Program, graph: BlockGraph, operation: int) -> Quotient
     return None
 
 
-def _takes_steps_of_inverses(program: Program) -> bool:
-    """Whether a program divides a number by something, on the way to a step."""
+def takes_steps_of_inverses(program: Program) -> bool:
+    """
+    Whether a program divides a number by something, on the way to a step.
+
+    It multiplies by an inverse itself, `x * (127 / largest)`, and has no quotient there.
+    """
     leading = {output.node for output in program.outputs if output.exact}
     for number, node in reversed([*enumerate(program.nodes)]):
         if number in leading and _is_inverse(program, node):
@@ -110,8 +110,6 @@ def _is_binary(number: Fraction) -> bool:
     return number.denominator & (number.denominator - 1) == 0
 
 
-STEP_OPERATORS = ("floor", "ceil", "round", "compare")
-
 SMOOTH_OPERATORS = frozenset(
     [
         *("add", "sub", "mul", "div", "scale", "square", "max", "min", "neg", "abs", "relu"),
@@ -130,7 +128,7 @@ def leads_to_step(value: SSAValue) -> bool:
         seen.add(found)
         for use in found.uses:
             name = use.operation.name.removeprefix("kernel.")
-            if name in STEP_OPERATORS:
+            if name in STEPS:
                 return True
             if name in SMOOTH_OPERATORS:
                 waiting += use.operation.results

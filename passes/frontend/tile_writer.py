@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cached_property
 
 from xdsl.dialects.builtin import bf16, f16, f32
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +19,7 @@ from mirage_mlir.passes.frontend.quotients import (
     exact_behind,
     exact_operations,
     quotient_of,
+    takes_steps_of_inverses,
 )
 from mirage_mlir.passes.frontend.selections import Selection, selection_of
 from mirage_mlir.passes.frontend.tile_positions import Tile, TileBuilder
@@ -46,7 +48,7 @@ class TileWriter:
         self.builder = builder
         self._tiles: dict[int, Tile] = {}
         self._exact = exact_operations(program, graph)
-        self._behind = exact_behind(program, graph)
+        self._rounded_once = self._exact | exact_behind(program, graph)
 
     def load(self, index: int, tile: Tile) -> None:
         """Operation `index` is the load of `tile`."""
@@ -88,17 +90,22 @@ class TileWriter:
         if index in self._exact:
             return True
         factors = [self.graph.operations[each] for each in self.graph.operations[index].operands]
-        return index in self._behind and any(factor.value.numerator == 1 for factor in factors)
+        return index in self._rounded_once and any(each.value.numerator == 1 for each in factors)
 
     def _quotient(self, index: int) -> Quotient | None:
         """The quotient that operation `index` is, where it is to be rounded once."""
-        exact = index in self._exact or index in self._behind
-        return quotient_of(self.program, self.graph, index) if exact else None
+        if index not in self._rounded_once or self._takes_steps_of_inverses:
+            return None
+        return quotient_of(self.graph, index)
+
+    @cached_property
+    def _takes_steps_of_inverses(self) -> bool:
+        return takes_steps_of_inverses(self.program)
 
     def _root_of_inverse(self, index: int) -> BlockOperation | None:
         """The square root whose inverse operation `index` is, where one operation will do."""
         operation = self.graph.operations[index]
-        if operation.kind is not Kind.INVERSE or index in self._exact | self._behind:
+        if operation.kind is not Kind.INVERSE or index in self._rounded_once:
             return None
         producer = self.graph.operations[operation.operands[0]]
         is_root = producer.kind is Kind.FUNCTION and producer.function == Function("sqrt")

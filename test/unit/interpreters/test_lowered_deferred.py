@@ -84,24 +84,33 @@ def test_with_two_buffers_it_is_not() -> None:
 
 
 BEHIND_THE_LOOP = """
-func.func @f(%x: tensor<256x64xf16>, %a: tensor<64x128xf16>, %b: tensor<384x64xf16>) -> tensor<256x64xf16> {
+func.func @f(%x: tensor<256x64xf16>, %a: tensor<64x128xf16>, %b: tensor<384x64xf16>)
+    -> tensor<256x64xf16> {
   %o = kernel.graph_defined ins(%x, %a, %b) grid [2] loop [3] {
   ^bb0(%xa: tensor<256x64xf16>, %aa: tensor<64x128xf16>, %ba: tensor<384x64xf16>):
-    %xt = threadblock.load %xa grid_map [0] loop_map [_] : (tensor<256x64xf16>) -> !threadblock.tile<128x64xf16>
-    %at = threadblock.load %aa grid_map [_] loop_map [_] : (tensor<64x128xf16>) -> !threadblock.tile<64x128xf16>
-    %bt = threadblock.load %ba grid_map [_] loop_map [0] : (tensor<384x64xf16>) -> !threadblock.tile<128x64xf16>
-    %s = threadblock.matmul %xt, %at : (!threadblock.tile<128x64xf16>, !threadblock.tile<64x128xf16>) -> !threadblock.tile<128x128xf32>
+    %xt = threadblock.load %xa grid_map [0] loop_map [_]
+        : (tensor<256x64xf16>) -> !threadblock.tile<128x64xf16>
+    %at = threadblock.load %aa grid_map [_] loop_map [_]
+        : (tensor<64x128xf16>) -> !threadblock.tile<64x128xf16>
+    %bt = threadblock.load %ba grid_map [_] loop_map [0]
+        : (tensor<384x64xf16>) -> !threadblock.tile<128x64xf16>
+    %s = threadblock.matmul %xt, %at
+        : (!threadblock.tile<128x64xf16>, !threadblock.tile<64x128xf16>)
+          -> !threadblock.tile<128x128xf32>
     %t = threadblock.tanh %s : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf32>
     %c = threadblock.cast %t : (!threadblock.tile<128x128xf32>) -> !threadblock.tile<128x128xf16>
-    %u = threadblock.accumulate %bt : (!threadblock.tile<128x64xf16>) -> !threadblock.tile<128x64xf32>
+    %u = threadblock.accumulate %bt
+        : (!threadblock.tile<128x64xf16>) -> !threadblock.tile<128x64xf32>
     %v = threadblock.cast %u : (!threadblock.tile<128x64xf32>) -> !threadblock.tile<128x64xf16>
-    %m = threadblock.matmul %c, %v : (!threadblock.tile<128x128xf16>, !threadblock.tile<128x64xf16>) -> !threadblock.tile<128x64xf32>
+    %m = threadblock.matmul %c, %v
+        : (!threadblock.tile<128x128xf16>, !threadblock.tile<128x64xf16>)
+          -> !threadblock.tile<128x64xf32>
     %r = threadblock.cast %m : (!threadblock.tile<128x64xf32>) -> !threadblock.tile<128x64xf16>
     threadblock.store %r grid_map [0] : !threadblock.tile<128x64xf16>
   } : (tensor<256x64xf16>, tensor<64x128xf16>, tensor<384x64xf16>) -> tensor<256x64xf16>
   func.return %o : tensor<256x64xf16>
 }
-"""  # noqa: E501
+"""
 
 
 def test_matmuls_behind_the_loop() -> None:
