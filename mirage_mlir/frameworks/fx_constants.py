@@ -30,6 +30,10 @@ _INDEX_FORMULAS = (
 
 _RAMPS = ("arange", "add", "sub", "rsub", "mul", "div", "neg")
 """Operators of numbers in even steps."""
+
+MANTISSAS = {torch.float16: 11, torch.bfloat16: 8}
+"""Binary digits of types; f32, as which kernels compute integers, has 24."""
+
 _WEIGHING = ("_softmax", "amax", "logsumexp")
 """Operators on which an element of -inf has no influence."""
 
@@ -44,8 +48,11 @@ def constants_of(graph: Any) -> dict[Any, Any]:
     """
     (output,) = (node for node in graph.nodes if node.op == "output")
     results = {*output.all_input_nodes}
-    free = [node for node in graph.nodes if _is_free(node)]
-    known = dict.fromkeys(free)
+    known = dict[Any, None]()
+    for node in graph.nodes:
+        if _is_alike(node) and all(each in known for each in node.all_input_nodes):
+            known[node] = None
+    free = [*known]
     inner = {node for node in free if all(user in known for user in node.users)}
     made: dict[Any, Any] = {}
     with torch.no_grad():
@@ -60,7 +67,7 @@ def constants_of(graph: Any) -> dict[Any, Any]:
         and _is_worth(made[node])
         # Of a mask as a formula of indices more is known, which -inf needs, and short loops.
         and not any(map(_masks_by_lowest, node.users))
-        and not _is_index_mask(node)
+        and not _is_index_mask(node, made)
         and not _is_ramp(node, made)
     }
 
@@ -173,10 +180,14 @@ def _is_of_indices(node: Any) -> bool:
     return known and all(map(_is_of_indices, node.all_input_nodes))
 
 
-def _is_index_mask(node: Any) -> bool:
-    """Whether a value is a condition on indices, or one of two numbers by such a condition."""
-    condition = node.meta["val"].dtype == torch.bool or node.target is aten.where.self
-    return condition and _is_of_indices(node)
+def _is_index_mask(node: Any, made: Mapping[Any, Any]) -> bool:
+    """Whether a value is a condition on indices, or exact numbers by such a condition."""
+    chosen = node.target is aten.where.self and all(
+        bool(made[each].isinf().all()) or _is_exact(made[each])
+        for each in node.args[1:]
+        if isinstance(each, torch.fx.Node)
+    )
+    return (node.meta["val"].dtype == torch.bool or chosen) and _is_of_indices(node)
 
 
 def _is_ramp(node: Any, made: Mapping[Any, Any]) -> bool:
@@ -185,11 +196,28 @@ def _is_ramp(node: Any, made: Mapping[Any, Any]) -> bool:
     tensors = [each for each in node.args if isinstance(each, torch.fx.Node)]
     if (name not in _RAMPS and name not in _PASSING) or mode or len(tensors) > 1:
         return False
+    return _is_exact(made[node]) and all(_is_ramp(each, made) for each in tensors)
+
+
+def _is_exact(value: Any) -> bool:
+    """
+    Whether numbers are the same however they are computed: multiples of one power of two, of which
+    the type has as many. The points of a `linspace` are not; a comparison with one would turn.
+    """
+    if value.dtype in (torch.float64, torch.bool):
+        return False
     # The importer bounds integers without computing them: these are far from where f32 ends.
-    value = made[node]
-    plain = value.dtype not in (torch.float64, torch.bool)
-    fits = plain and bool((value.abs() <= 2**20).all())
-    return fits and all(_is_ramp(each, made) for each in tensors)
+    most, finest = 2**20, 2**20
+    if not bool((value.abs() <= most).all()):
+        return False
+    steps = value.double() * finest
+    if not bool((steps == steps.round()).all()):
+        return False
+    together = 0
+    for each in set[int](steps.long().abs().flatten().tolist()):
+        together |= each
+    digits = MANTISSAS.get(value.dtype, 24)
+    return together == 0 or together.bit_length() - (together & -together).bit_length() < digits
 
 
 def _is_worth(value: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature, unwrap
+from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
@@ -13,15 +14,26 @@ from xdsl.dialects.func import FuncOp
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.bridge.stablehlo_text import printed
-from mirage_mlir.diagnostics import Diagnostic, PassFailure, Severity, UnsupportedOperation
+from mirage_mlir.diagnostics import (
+    Diagnostic,
+    PassFailure,
+    Severity,
+    UnsupportedOperation,
+    diagnostic_at,
+)
 from mirage_mlir.driver.source import function_named, parse_program
 from mirage_mlir.frameworks.jax_constants import with_constants
 from mirage_mlir.frameworks.jax_rules import has_rules, pulled_back
+from mirage_mlir.frameworks.number_keys import exactly
 from mirage_mlir.jax import JaxOperator, listed
 from mirage_mlir.passes.convert_stablehlo_to_kernel import ConvertStablehloToKernelPass
+from mirage_mlir.passes.parts.inlining import inline_calls
 from mirage_mlir.runtime.kernel import CompiledKernel
 from mirage_mlir.targets.recognition import target_of_gpu
 from mirage_mlir.targets.target import target_named
+
+OURS = f"{Path(str(import_module('mirage_mlir').__file__)).parent}/"
+"""Where this package is."""
 
 jax: Any = import_module("jax")
 """Untyped: an optional dependency."""
@@ -176,11 +188,8 @@ def _is_array(leaf: Any) -> bool:
 
 
 def _kind(leaf: Any) -> object:
-    """What of an argument the program depends on; 1, 1.0 and True are equal, and not the same."""
-    if _is_array(leaf):
-        return tuple(leaf.shape), str(leaf.dtype)
-    value: object = leaf
-    return type(value).__qualname__, value
+    """What of an argument the program depends on."""
+    return (tuple(leaf.shape), str(leaf.dtype)) if _is_array(leaf) else exactly(leaf)
 
 
 def _shape_of(array: Any) -> Any:
@@ -236,15 +245,24 @@ def _converted(
 
     Errors say `place` of what has no line of its own.
     """
-    lowered = jax.jit(program, keep_unused=True).trace(*like).lower(lowering_platforms=("cuda",))
+    traced = jax.jit(program, keep_unused=True).trace(*like)
+    try:
+        lowered = traced.lower(lowering_platforms=("cuda",))
+    except (ValueError, NotImplementedError) as error:
+        # Of callbacks to the host, which are for the platform of this process.
+        (reason, *_) = str(error).splitlines()
+        message = f"JAX does not compile it for GPUs from here: {reason}"
+        raise UnsupportedOperation(diagnostic_at(place, Severity.ERROR, message)) from error
     try:
         module = parse_program(printed(lowered.compiler_ir("stablehlo"), name), name)
     except PassFailure as error:
         message = f"JAX makes a program of '{name}' that is not of StableHLO alone: {error}"
         raise UnsupportedOperation(Diagnostic(Severity.ERROR, message)) from error
     for op in module.walk():
-        if isinstance(op.location, FileLineColLoc) and op.location.filename.data == name:
-            # A line of the text that JAX printed says nobody anything.
+        if isinstance(op.location, FileLineColLoc) and (
+            op.location.filename.data == name or op.location.filename.data.startswith(OURS)
+        ):
+            # A line of the text that JAX printed, or of this package, says nobody anything.
             op.location = UNKNOWN_LOC
     entry = function_named(module, ENTRY)
     entry.location = place
@@ -253,5 +271,7 @@ def _converted(
     ConvertStablehloToKernelPass().apply(Context(), module)
     # Not before: a function that it calls may have that name.
     converted = function_named(module, ENTRY)
+    # What computes nothing is no operation of StableHLO.
+    inline_calls(module, converted, lambda _: True)
     converted.sym_name = StringAttr(name)
     return converted

@@ -7,6 +7,7 @@ from typing import Any
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
+from mirage_mlir.frameworks.number_keys import exactly
 from mirage_mlir.frameworks.torch_program import ImportedCall, ImportedResult, import_call
 from mirage_mlir.frameworks.torch_trace import TracedFunction, pytree
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -37,8 +38,7 @@ class TorchFrontend:
             *(_key_of(leaf) for leaf in leaves),
             *((name, _key_of(each)) for name, each in program.state().items()),
             *((name, _key_of(each)) for name, each in program.tensors().items()),
-            # With their types: 1, 1.0 and True are equal, and not the same.
-            *((name, each.__class__, each) for name, each in program.numbers().items()),
+            *((name, exactly(each)) for name, each in program.numbers().items()),
             *program.helpers().items(),
             *(_autocast(kind) for kind in ("cpu", "cuda")),
         )
@@ -81,7 +81,7 @@ def _key_of(leaf: Any) -> tuple[Any, ...]:
         raise TypeError(
             f"arguments are tensors, numbers and strings, not {type(leaf).__qualname__}"
         )
-    return type(leaf).__name__, leaf
+    return exactly(leaf)
 
 
 def _autocast(kind: str) -> object:

@@ -136,7 +136,7 @@ class _CallImporter:
                 found[node] = Source(argument=next(arguments))
             elif spec.kind.name in ("PARAMETER", "BUFFER"):
                 found[node] = Source(parameter=spec.target)
-            else:
+            elif spec.target in self._exported.constants:
                 found[node] = self._around(self._exported.constants[spec.target])
         return found
 

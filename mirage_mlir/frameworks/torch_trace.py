@@ -10,6 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
+import numpy as np
+
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
 from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
@@ -21,6 +23,11 @@ torch: Any = import_module("torch")
 
 pytree: Any = import_module("torch.utils._pytree")
 symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
+forward_ad: Any = import_module("torch.autograd.forward_ad")
+_fake_tensors: Any = import_module("torch._subclasses.fake_tensor")
+
+DataDependentOutputException: Any = _fake_tensors.DataDependentOutputException
+DynamicOutputShapeException: Any = _fake_tensors.DynamicOutputShapeException
 
 _TransformType: Any = torch._C._functorch.TransformType
 
@@ -28,6 +35,11 @@ _BACKWARD = {torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward
 
 _REFUSED_BY_NAME = ("isfinite.default", "nan_to_num.default")
 """Operators that stay, as those with handlers do: errors name them, and not their parts."""
+
+DEPENDS_ON_VALUES = "the function decides by the values of tensors, which a program does not know"
+
+_MADE_WHOLE = ("linspace.default", "logspace.default")
+"""Operators that stay, since the parts that torch takes them apart into round otherwise."""
 
 AROUND = "around "
 """How the names of variables around a function begin here; attributes have names without spaces."""
@@ -53,9 +65,11 @@ class TracedFunction(torch.nn.Module):
     def look_around(self) -> None:
         """Take the variables around the function as they are now."""
         self.around = self._surroundings.values()
-        owner = getattr(self.functions[0], "__self__", self.functions[0])
-        modules = [each for each in self.around.values() if isinstance(each, torch.nn.Module)]
-        used = [owner] if isinstance(owner, torch.nn.Module) else modules
+        owner: Any = getattr(self.functions[0], "__self__", self.functions[0])
+        used = [each for each in self.around.values() if isinstance(each, torch.nn.Module)]
+        if isinstance(owner, torch.nn.Module):
+            own = {id(each) for each in owner.modules()}
+            used = [owner, *(each for each in used if id(each) not in own)]
         # All at once: another thread may be in a call.
         self.__dict__["_modules"] = {f"module{number}": each for number, each in enumerate(used)}
 
@@ -78,9 +92,13 @@ class TracedFunction(torch.nn.Module):
         """Parameters and buffers, as they are now."""
         return {**dict(self.named_parameters()), **dict(self.named_buffers())}
 
-    def helpers(self) -> dict[str, Any]:
-        """The functions of Python around the function, by name."""
-        return {name: each for name, each in self.around.items() if inspect.isfunction(each)}
+    def helpers(self) -> dict[str, "Same"]:
+        """The functions and classes around the function, by name."""
+        return {
+            name: Same(each)
+            for name, each in self.around.items()
+            if callable(each) and not isinstance(each, torch.nn.Module | torch.Tensor)
+        }
 
     def numbers(self) -> dict[str, Any]:
         """
@@ -98,8 +116,21 @@ class TracedFunction(torch.nn.Module):
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Same:
+    """An object that equals itself alone; some cannot be hashed, or equal others."""
+
+    value: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 def _is_number(value: object) -> bool:
-    return isinstance(value, bool | int | float | str)
+    return isinstance(value, bool | int | float | str | np.generic)
 
 
 @dataclass(frozen=True)
@@ -155,12 +186,18 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
     program.call = call
     try:
         exported = _export(program, tensors)
-    except RuntimeError as error:
+    except UnsupportedOperation:
+        raise
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise _refusal(DEPENDS_ON_VALUES) from error
+    except Exception as error:
         if not returned:
             raise  # By the function itself: what torch says is for the user.
-        (reason, *_) = str(error).splitlines() or [type(error).__name__]
+        (reason, *_) = str(error).splitlines() or [""]
+        reason = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
         raise _refusal(f"torch.export makes no program of the function: {reason}") from error
     finally:
+        _leave_transforms()
         # It has the tensors of this call.
         program.call = None
     names = [*_argument_names(program.functions[0], leaves, structure)]
@@ -204,6 +241,19 @@ def _refuse_gradients(func: Any, args: Sequence[Any]) -> None:
         )
 
 
+def _leave_transforms() -> None:
+    """Leave what a program entered that torch could not make to the end; no call is in any."""
+    leave = {
+        _TransformType.Jvp: torch._C._functorch._jvp_decrement_nesting,
+        _TransformType.Vmap: torch._C._functorch._vmap_decrement_nesting,
+        _TransformType.Grad: torch._C._functorch._grad_decrement_nesting,
+    }
+    while (interpreter := torch._C._functorch.peek_interpreter_stack()) is not None:
+        leave[interpreter.key()]()
+    while (level := forward_ad._current_level) >= 0:
+        forward_ad.exit_dual_level(level=level)
+
+
 def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     for path, value in after.items():
         if before.get(path) is not value and before.get(path) != value:
@@ -229,8 +279,7 @@ def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
         try:
             exported = torch.export.export(program, tensors, strict=False)
         except symbolic_shapes.GuardOnDataDependentSymNode as error:
-            message = "the function decides by the values of tensors, which a program does not know"
-            raise _refusal(message) from error
+            raise _refusal(DEPENDS_ON_VALUES) from error
         return exported.run_decompositions({**_decompositions()})
 
 
@@ -238,7 +287,7 @@ def _export(program: TracedFunction, tensors: tuple[Any, ...]) -> Any:
 def _decompositions() -> dict[Any, Any]:
     """What torch takes apart: all that it can, but operators that have handlers."""
     table = torch.export.default_decompositions().materialize()
-    for name in (*HANDLERS, *_REFUSED_BY_NAME):
+    for name in (*HANDLERS, *_REFUSED_BY_NAME, *_MADE_WHOLE):
         packet, _, overload = name.partition(".")
         # Those of prims are what others are taken apart into.
         if overload and packet != "prims":

@@ -13,6 +13,7 @@ from mirage_mlir.dialects.layout import ConvertLayoutOp, RegistersAttr, layout_o
 from mirage_mlir.dialects.loop_bounds import LoopBounds
 from mirage_mlir.dialects.pipeline import computing_users
 from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.layouts.digits import stretched_slots
 from mirage_mlir.layouts.layout import LANE_BITS, WARP_THREADS, RegisterLayout, as_matrix
 from mirage_mlir.passes.analysis.access_widths import aligned_run
 from mirage_mlir.passes.analysis.tensor_views import view_of
@@ -350,10 +351,11 @@ def resident_slots(
 
     None if another thread holds an element that a thread needs, or `value` is not in registers.
     """
-    attribute = layout_of(value)
-    sides = broadcast_sides(threadblock.shape_of(value), shape)
-    if not isinstance(attribute, RegistersAttr) or sides is None:
+    attribute, own = layout_of(value), threadblock.shape_of(value)
+    if not isinstance(attribute, RegistersAttr):
         return None
+    if (sides := broadcast_sides(own, shape)) is None:
+        return stretched_slots(own, attribute.layout, layout, shape)
     return layout.slots_in(attribute.layout, *sides)
 
 

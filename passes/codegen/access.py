@@ -103,7 +103,7 @@ def fetch_in_order(
     for first in range(0, len(places), width):
         row, column = ctx.at(layout, places[first])
         if spans[0] > rows:
-            row = ctx.emit.least(row, rows - down)
+            row = ctx.row_digits.at_most(row, rows, down)
         if spans[1] > columns:
             column = ctx.emit.least(column, columns - width // down)
         key = tuple(ctx.indices(shape, row, column, own))

@@ -33,6 +33,7 @@ from mirage_mlir.passes.codegen.emitter import Condition, Emitter, Index
 from mirage_mlir.passes.codegen.extent import Extent, Extents
 from mirage_mlir.passes.codegen.loop_bounds import iterations_of_block
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey
+from mirage_mlir.passes.codegen.row_digits import RowDigits
 from mirage_mlir.passes.codegen.stage_positions import StagePosition
 from mirage_mlir.passes.codegen.tile_origins import origin_of, shifted_dims
 from mirage_mlir.shapes.shapes import Shape
@@ -137,6 +138,11 @@ class KernelContext:
     def exact(self) -> frozenset[Operation]:
         """The quotients and roots that are rounded once, since they lead to steps."""
         return before_steps(self.graph)
+
+    @cached_property
+    def row_digits(self) -> RowDigits:
+        """What is known of row numbers."""
+        return RowDigits(self.emit, self._sum_of_bits)
 
     @property
     def lane(self) -> Index:
@@ -301,16 +307,7 @@ class KernelContext:
 
     def unravel(self, row: Index, leading: tuple[int, ...]) -> list[Index]:
         """The indices of the leading dims that a row number stands for."""
-        indices: list[Index] = []
-        for dim in reversed(range(len(leading))):
-            if leading[dim] == 1:
-                indices.append(0)
-            elif prod(leading[:dim]) == 1:
-                indices.append(row)
-            else:
-                indices.append(self.emit.rem(row, leading[dim]))
-                row = self.emit.div(row, leading[dim])
-        return indices[::-1]
+        return self.row_digits.unravel(row, leading)
 
     def indices(
         self, shape: tuple[int, ...], row: Index, column: Index, of: tuple[int, ...]
@@ -353,7 +350,10 @@ class KernelContext:
         """Row and column of the slot with offset `place`."""
         row, column = self.position(layout)
         row, column = self.emit.add(row, self.ahead[0]), self.emit.add(column, self.ahead[1])
-        return self.emit.add(row, place[0]), self.emit.add(column, place[1])
+        row, column = self.emit.add(row, place[0]), self.emit.add(column, place[1])
+        if self.ahead == (0, 0):
+            self.row_digits.note(row, layout, place[0])
+        return row, column
 
     def spans(self, layout: RegisterLayout) -> tuple[int, int]:
         """Rows and columns that a layout addresses; in a stream, those of the whole tile."""

@@ -12,6 +12,7 @@ from mirage_mlir.dialects.common import byte_width
 from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
 from mirage_mlir.layouts.layout import WARP_THREADS, Position, RegisterLayout, blocked
 from mirage_mlir.passes.analysis.buffers import shared_layout
+from mirage_mlir.passes.analysis.row_digits import Reduced, reduced_from
 from mirage_mlir.passes.analysis.tile_attributes import (
     Reduction,
     blocked_run,
@@ -21,6 +22,7 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     is_online_maximum,
     reduced_lane_bits,
     reduced_sides,
+    registers_of,
     split_warp_bits,
 )
 from mirage_mlir.passes.codegen.access import (
@@ -98,6 +100,13 @@ def fold(
 ) -> dict[Position, SSAValue]:
     """Reduce a thread's own elements over rows, columns or both; keys are the kept coordinates."""
     kept = [(0 if sides[0] else row, 0 if sides[1] else column) for row, column in layout.offsets]
+    return fold_to(ctx, slots, kept, kind)
+
+
+def fold_to(
+    ctx: KernelContext, slots: list[SSAValue], kept: list[Position], kind: str
+) -> dict[Position, SSAValue]:
+    """Reduce those of a thread's own elements that have the same `kept` coordinates."""
     chains = CHAINS if len({*kept}) == 1 else 1
     totals: dict[Position, list[SSAValue]] = {place: [] for place in kept}
     for number, (place, value) in enumerate(zip(kept, slots, strict=True)):
@@ -123,7 +132,9 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     """Reduce; the result stays in registers, or each warp with a partial result writes a copy."""
     sides = reduced_sides(op)
     if sides is None:
-        return reduce_one_by_one(ctx, op)
+        attribute = layout_of(op.input)
+        known = reduced_from(op, attribute.layout) if isinstance(attribute, RegistersAttr) else None
+        return reduce_one_by_one(ctx, op) if known is None else reduce_digit(ctx, op, known)
     emit, kind = ctx.emit, kind_of(op)
     layout = layout_read_by(ctx, op.input)
     shape = threadblock.shape_of(op.input)
@@ -132,13 +143,8 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     if not is_folded(op.input):
         extents = extents_along(sides, ctx.extents(op.input))
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
-    folded = fold(ctx, slots, layout, sides, kind)
     lanes = reduced_lane_bits(layout, sides)
-    for bit in lanes:
-        folded = {
-            place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
-            for place, value in folded.items()
-        }
+    folded = over_lanes(ctx, fold(ctx, slots, layout, sides, kind), lanes, kind)
     if factor is not None:
         multiples = scaled(emit, [*folded.values()], [emit.f32(factor)] * len(folded))
         folded = dict(zip(folded, multiples, strict=True))
@@ -150,6 +156,49 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     with emit.when(ctx.is_first(lanes + idle)):
         for place, value in folded.items():
             row, column = kept_position(ctx, layout, sides, place)
+            offset = shared_offset(ctx, target, byte_width(f32), row, column)
+            offset = emit.add(emit.mul(copy, target.size), offset)
+            emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+
+
+def over_lanes(
+    ctx: KernelContext, folded: dict[Position, SSAValue], lanes: list[int], kind: str
+) -> dict[Position, SSAValue]:
+    """What each thread has reduced, reduced over the lanes that differ in the given bits."""
+    for bit in lanes:
+        folded = {
+            place: combine(ctx, value, exchange(ctx, value, 1 << bit), kind)
+            for place, value in folded.items()
+        }
+    return folded
+
+
+def reduce_digit(ctx: KernelContext, op: Reduction, known: Reduced) -> None:
+    """Reduce over a digit of the row number; warps with parts of the result write copies."""
+    kind, layout, shape = kind_of(op), registers_of(op.input), threadblock.shape_of(op.input)
+    digit, dims = known.digit, op.dims.get_values()
+    assert digit is not None, "reductions over rows and columns have no digit"
+    all_extents = ctx.extents(op.input)
+    extents = tuple(each if dim in dims else None for dim, each in enumerate(all_extents))
+    slots = fetch(ctx, op.input, layout, shape)
+    slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
+    kept = [(digit.without(row), column) for row, column in layout.offsets]
+    folded = over_lanes(ctx, fold_to(ctx, slots, kept, kind), known.lanes, kind)
+    if isinstance(layout_of(op.result), RegistersAttr):
+        return keep(ctx, op, folded)
+    write_copies(ctx, op, folded, known)
+
+
+def write_copies(
+    ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue], known: Reduced
+) -> None:
+    """Write what each warp has reduced to a copy of its own in shared memory."""
+    emit, target = ctx.emit, shared_layout(op.result)
+    copy = ctx.bit_field(known.split)
+    idle = registers_of(op.input).replica_bits
+    with emit.when(ctx.is_first(known.lanes + idle)):
+        for place, value in folded.items():
+            row, column = ctx.at(known.kept, place)
             offset = shared_offset(ctx, target, byte_width(f32), row, column)
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])

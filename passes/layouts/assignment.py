@@ -25,7 +25,6 @@ from mirage_mlir.layouts.layout import (
     WARP_THREADS,
     RegisterLayout,
     SharedLayout,
-    as_matrix,
     blocked,
     largest_power_of_two_divisor,
 )
@@ -61,6 +60,7 @@ from mirage_mlir.passes.layouts.places import (
     shared_for,
     shared_from,
 )
+from mirage_mlir.passes.layouts.reduced_digits import is_over_digit, layout_over_part
 
 Maxima = tuple[SSAValue, SSAValue | None, SSAValue | None]
 """Row maxima of a sum: those of a thread, in registers; those of all warps, in shared memory, if
@@ -297,9 +297,9 @@ class LayoutAssignment(TilePlaces):
         """
         sides = reduced_sides(op)
         if sides is None:
-            self.in_shared(op, 0)
-            rows, columns = as_matrix(threadblock.shape_of(op.result))
-            return set_layout(op, SharedAttr.of(SharedLayout(columns, 1, rows * columns)))
+            if self.sharing > 1 or op.input in self.relative or not is_over_digit(op):
+                self.in_shared(op, 0)
+            return set_layout(op, layout_over_part(op))
         rows, columns = sides
         layout = self.registers_for(op, 0)
         split = split_warp_bits(layout, rows, columns)

@@ -41,21 +41,23 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     Reduction,
     broadcast_sides,
     item_bytes,
-    reduced_lane_bits,
     reduced_sides,
     registers_of,
     resident_slots,
-    split_warp_bits,
     widest_run,
 )
 from mirage_mlir.passes.layouts.layout_costs import (
-    BARRIER_COST,
     INSTRUCTION_COST,
     conversion_cost,
     device_cost,
 )
 from mirage_mlir.passes.layouts.places import leading, reads_apart
-from mirage_mlir.passes.layouts.tile_layouts import PASS_COST, TileLayouts, Use
+from mirage_mlir.passes.layouts.reduced_digits import (
+    digit_cost,
+    digit_options,
+    reduction_cost,
+)
+from mirage_mlir.passes.layouts.tile_layouts import TileLayouts, Use
 
 MINIMUM_GAIN = 0.1
 """The part of all costs that a change of layouts must save, since the costs are not exact."""
@@ -216,6 +218,7 @@ class RegisterLayouts:
             for first in FIRST:
                 along = blocked((columns, rows), threads, widest, rows_first=first)
                 found.append(along.transposed())
+        found += digit_options(self.graph, op, threads)
         return list(dict.fromkeys(found))
 
     def is_permuted(self, op: thread.GraphOp) -> bool:
@@ -253,7 +256,8 @@ class RegisterLayouts:
             total += cost * self.tiles.times(op)
             for use in op.results[0].uses:
                 total += self.using(use.operation, layout) * self.tiles.times(use.operation)
-        return total
+        by_digit = digit_cost(group.members, layout, warps)
+        return total + by_digit * self.tiles.times(group.first)
 
     def reading(self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout) -> int:
         """The cost of reading an operand in place from device memory."""
@@ -314,16 +318,8 @@ class RegisterLayouts:
             spread = Spread(layout, as_matrix(shape), writes=True)
             view = view_of(self.graph.outputs[self.stores().index(user)])
             return device_cost(spread, shape, shape, view, item_bytes(user.tile))
-        if isinstance(user, Reduction) and (sides := reduced_sides(user)) is not None:
-            warps = ceil_div(self.tiles.threads, WARP_THREADS)
-            exchanges = len(reduced_lane_bits(layout, sides)) * len(layout.folded(*sides).offsets)
-            # An exchange and an addition.
-            cost = 2 * exchanges * warps * INSTRUCTION_COST
-            if parts := split_warp_bits(layout, *sides):
-                # Readers of the result read the partial results of all these warps.
-                reads = len(layout.folded(*sides).offsets) * warps << len(parts)
-                cost += BARRIER_COST + reads * PASS_COST
-            return cost
+        if isinstance(user, Reduction) and reduced_sides(user) is not None:
+            return reduction_cost(user, layout, ceil_div(self.tiles.threads, WARP_THREADS))
         return 0
 
     def stores(self) -> list[threadblock.StoreOp]:

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import copysign, nan
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from optional_packages import package
 
 import mirage_mlir as mi
+from mirage_mlir.frameworks.torch_function import TorchFrontend
 
 pytestmark = pytest.mark.usefixtures("shared_cache")
 
@@ -147,3 +151,102 @@ def test_a_variable_that_a_function_changes(x: Any) -> None:
         mi.UnsupportedOperation, match="variable 'counter' is changed, which would be done"
     ):
         mi.compile(counting)(x)
+
+
+class Layer(torch.nn.Module):
+    """A module with what is no parameter, buffer, module or number."""
+
+    def __init__(self) -> None:
+        torch.nn.Module.__init__(self)
+        self.table: Any = torch.ones(8)
+        self.tables: Any = [torch.ones(8)]
+        self.activation = torch.relu
+        self.sizes = [2.0]
+        self.settings = {"scale": 2.0}
+        self.config = SimpleNamespace(scale=2.0)
+        self.half = np.float32(0.5)
+        self.inner = torch.nn.Identity()
+
+    def forward(self, x: Any) -> Any:
+        y = self.activation(self.inner(x * self.table + self.tables[0])) * self.sizes[0]
+        return y * self.settings["scale"] * self.config.scale * float(self.half)
+
+
+class Settings:
+    """Numbers of a class."""
+
+    scale = 2.0
+
+
+namespace = SimpleNamespace(scale=2.0, table=torch.ones(8))
+library = ModuleType("library")
+vars(library)["width"] = 2.0
+scalar: Any = np.float32(2)
+
+
+def helped(x: Any, *, by: float = 2.0) -> Any:
+    return x * by
+
+
+def of_others(x: Any) -> Any:
+    y = helped(x * namespace.table) * namespace.scale * Settings.scale
+    return y * vars(library)["width"] * library.width * float(scalar)
+
+
+def tripled(module: Any, given: Any, result: Any) -> Any:
+    return result * 3
+
+
+CHANGES: dict[str, Callable[[Any, pytest.MonkeyPatch], object]] = {
+    "function": lambda m, _: setattr(m, "activation", torch.tanh),
+    "list": lambda m, _: m.sizes.__setitem__(0, 7.0),
+    "dict": lambda m, _: m.settings.__setitem__("scale", 7.0),
+    "object": lambda m, _: setattr(m.config, "scale", 7.0),
+    "numpy": lambda m, _: setattr(m, "half", np.float32(7)),
+    "hook": lambda m, _: m.inner.register_forward_hook(tripled),
+    "global object": lambda _, patch: patch.setattr(namespace, "scale", 7.0),
+    "class": lambda _, patch: patch.setattr(Settings, "scale", 7.0),
+    "library": lambda _, patch: patch.setattr(library, "width", 7.0),
+    "global numpy": lambda _, patch: patch.setitem(of_others.__globals__, "scalar", np.float32(7)),
+    "default": lambda _, patch: patch.setattr(helped, "__kwdefaults__", {"by": 7.0}),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_another_program(what: str, x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = Layer()
+    frontends = [TorchFrontend(each, None, {}) for each in (layer, of_others)]
+    before = [each.key((x,), {}) for each in frontends]
+    assert before == [each.key((x,), {}) for each in frontends]
+    CHANGES[what](layer, monkeypatch)
+    after = [each.key((x,), {}) for each in frontends]
+    assert sum(a != b for a, b in zip(before, after, strict=True)) == 1
+
+
+def test_other_tensors_of_objects(x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attributes of a module and of a global object, and elements of a list: no new program."""
+    layer = Layer()
+
+    def function(x: Any) -> Any:
+        return layer(x) * namespace.table
+
+    compiled = mi.compile(function)
+    assert same(compiled, function, x)
+    layer.table, layer.tables[0] = torch.linspace(1, 2, 8), torch.linspace(3, 4, 8)
+    monkeypatch.setattr(namespace, "table", torch.linspace(5, 6, 8))
+    assert same(compiled, function, x)
+    assert "1 specialization" in repr(compiled)
+
+
+def signed(x: Any, number: float) -> Any:
+    if number != number:
+        return x * 8
+    return x * 2 if copysign(1, number) < 0 else x * 4
+
+
+def test_numbers_that_are_equal(x: Any) -> None:
+    """Zero and minus zero are two; one NaN is another."""
+    frontend = TorchFrontend(signed, None, {})
+    keys = [frontend.key((x, number), {}) for number in (0.0, -0.0, 0, False, nan, nan)]
+    assert len(set(keys)) == 5
+    assert keys[4] == keys[5]

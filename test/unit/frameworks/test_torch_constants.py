@@ -117,7 +117,8 @@ RAMPS: dict[str, tuple[Callable[[], Any], bool]] = {
     "half": (lambda: torch.arange(8, dtype=torch.float16)[:, None] - 3.5, True),
     "long": (lambda: torch.arange(-4000, 4000, 1000, dtype=torch.float16), True),
     "truth": (lambda: torch.arange(8).bool()[:, None], True),
-    "quotients": (lambda: (torch.arange(8) + 1) / 3 - 0.5, True),
+    "quotients": (lambda: (torch.arange(8) + 1) / 4 - 0.5, True),
+    "rounded quotients": (lambda: (torch.arange(8) + 1) / 3 - 0.5, False),
     "whole quotients": (lambda: torch.arange(8.0) // 3, False),
     "products": (lambda: (torch.arange(8) * torch.arange(8)).float(), False),
     "large": (lambda: (torch.arange(8) * 10**8).float() / 1e8, False),
@@ -198,3 +199,14 @@ def test_division_by_a_number(number: float) -> None:
     x, w = inputs((16, 32), (32, 16))
     found = graph.superoptimize(compile_for=["sm_90a"])(x, w)
     assert close(found, torch.softmax(x.double() @ w.double() / number, -1))
+
+
+@pytest.mark.parametrize("steps", [(-1, 1, 21), (0, 1, 100), (-3, 1e4, 77)])
+def test_points_of_a_linspace(steps: tuple[float, float, int]) -> None:
+    """They are those that torch makes, to the last bit: comparisons with them do not turn."""
+
+    def function(x: Any) -> Any:
+        return x + torch.linspace(*steps)
+
+    zeros = torch.zeros(2, steps[2])
+    assert torch.equal(mi.compile(function)(zeros), function(zeros))

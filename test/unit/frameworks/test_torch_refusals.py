@@ -198,3 +198,37 @@ def test_more_tensors_than_an_operator_names():
         mi.UnsupportedOperation, match=f"the gradient of 'sum_of' takes 65 tensors; {limit}"
     ):
         found.sum().backward()
+
+
+NO_PROGRAMS = {
+    "inverse": (lambda x: torch.linalg.inv(x), "aten.linalg_inv_ex.default is no operator"),
+    "equal": (lambda x: x if torch.equal(x, x * 2) else -x, "decides by the values of tensors"),
+    "least squares": (lambda x: torch.linalg.lstsq(x, x).solution, "decides by the values"),
+    "tangents": (
+        lambda x: torch.func.jvp(lambda a: a @ weight, (x,), (x,)),
+        "torch.export makes no program of the function",
+    ),
+}
+
+weight = torch.randn(4, 4)
+
+
+@pytest.mark.parametrize("name", NO_PROGRAMS)
+def test_torch_goes_on_after_a_refusal(name: str) -> None:
+    """Each is refused with a place, and leaves no transform of torch behind."""
+    function, reason = NO_PROGRAMS[name]
+    with pytest.raises(mi.UnsupportedOperation, match=rf"\.py:\d+:\d+: error: .*{reason}"):
+        mi.compile(function)(torch.randn(4, 4))
+    assert (torch.randn(3).requires_grad_() * 2).detach().numpy().shape == (3,)
+
+
+def test_long_chains_of_operators() -> None:
+    """Of which the importer once looked at each again for each."""
+
+    def function(x):
+        for _ in range(400):
+            x = x * 1.01
+        return x
+
+    call, _, _ = imported(function, torch.randn(3, 5))
+    assert call.graph is not None
