@@ -202,7 +202,7 @@ def _is_ramp(node: Any, made: Mapping[Any, Any]) -> bool:
 def _is_exact(value: Any) -> bool:
     """
     Whether numbers are the same however they are computed: multiples of one power of two, of which
-    the type has as many. The points of a `linspace` are not; a comparison with one would turn.
+    the type has as many. The points of a `linspace` are not; a comparison with one would change.
     """
     if value.dtype in (torch.float64, torch.bool):
         return False

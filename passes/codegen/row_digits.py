@@ -17,7 +17,7 @@ from mirage_mlir.passes.codegen.emitter import Emitter, Index
 
 
 @dataclass(frozen=True)
-class Place:
+class RowPlace:
     """
     A row of a thread's part of a tile: its layout, the slot's offset, whether it is the last
     one that exists at most."""
@@ -39,19 +39,19 @@ class RowDigits:
 
     emit: Emitter
     bits: Callable[[list[int]], Index]
-    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    places: dict[SSAValue, RowPlace] = field(default_factory=dict[SSAValue, RowPlace])
 
     def note(self, row: Index, layout: RegisterLayout, offset: int) -> None:
         """Note that `row` is that of a slot with a certain offset."""
         if isinstance(row, SSAValue):
-            self.places[row] = Place(layout, offset)
+            self.places[row] = RowPlace(layout, offset)
 
     def at_most(self, row: Index, rows: int, run: int) -> Index:
         """`row`, or the last of which a `run` exists, of so many `rows`."""
         place = self.places.get(row) if isinstance(row, SSAValue) else None
         row = self.emit.least(row, rows - run)
         if place is not None and isinstance(row, SSAValue) and run == 1:
-            self.places[row] = Place(place.layout, place.offset, bounded=True)
+            self.places[row] = RowPlace(place.layout, place.offset, bounded=True)
         return row
 
     def unravel(self, row: Index, leading: tuple[int, ...]) -> list[Index]:
@@ -71,7 +71,7 @@ class RowDigits:
                 row = self.emit.div(row, digit.size)
         return indices[::-1]
 
-    def _kept(self, place: Place, digits: list[Digit]) -> list[Index]:
+    def _kept(self, place: RowPlace, digits: list[Digit]) -> list[Index]:
         """The digits of a row, each of which is the sum of its own steps."""
         indices: list[Index] = []
         rows = [row for row, _ in place.layout.threads]

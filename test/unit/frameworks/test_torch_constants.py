@@ -203,7 +203,7 @@ def test_division_by_a_number(number: float) -> None:
 
 @pytest.mark.parametrize("steps", [(-1, 1, 21), (0, 1, 100), (-3, 1e4, 77)])
 def test_points_of_a_linspace(steps: tuple[float, float, int]) -> None:
-    """They are those that torch makes, to the last bit: comparisons with them do not turn."""
+    """They are those that torch makes, to the last bit: comparisons with them do not change."""
 
     def function(x: Any) -> Any:
         return x + torch.linspace(*steps)
