@@ -26,8 +26,8 @@ symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
 forward_ad: Any = import_module("torch.autograd.forward_ad")
 _fake_tensors: Any = import_module("torch._subclasses.fake_tensor")
 
-DataDependentOutputException: Any = _fake_tensors.DataDependentOutputException
-DynamicOutputShapeException: Any = _fake_tensors.DynamicOutputShapeException
+
+_OF_VALUES = (_fake_tensors.DataDependentOutputException, _fake_tensors.DynamicOutputShapeException)
 
 _TransformType: Any = torch._C._functorch.TransformType
 
@@ -186,23 +186,24 @@ def trace(program: TracedFunction, leaves: Sequence[Any], structure: Any) -> Tra
     program.call = call
     try:
         exported = _export(program, tensors)
-    except UnsupportedOperation:
-        raise
-    except (DataDependentOutputException, DynamicOutputShapeException) as error:
-        raise _refusal(DEPENDS_ON_VALUES) from error
     except Exception as error:
-        if not returned:
-            raise  # By the function itself: what torch says is for the user.
-        (reason, *_) = str(error).splitlines() or [""]
-        reason = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
-        raise _refusal(f"torch.export makes no program of the function: {reason}") from error
-    finally:
         _leave_transforms()
+        by_values = isinstance(error, _OF_VALUES)
+        if isinstance(error, UnsupportedOperation) or not (returned or by_values):
+            raise  # By the function itself: what torch says is for the user.
+        raise _refusal(DEPENDS_ON_VALUES if by_values else _reason_of(error)) from error
+    finally:
         # It has the tensors of this call.
         program.call = None
     names = [*_argument_names(program.functions[0], leaves, structure)]
     values, made = returned
     return Trace(exported, names, values, made, stopped[0].line)
+
+
+def _reason_of(error: Exception) -> str:
+    (reason, *_) = str(error).splitlines() or [""]
+    reason = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+    return f"torch.export makes no program of the function: {reason}"
 
 
 class _Lines(torch.overrides.TorchFunctionMode):
@@ -252,6 +253,12 @@ def _leave_transforms() -> None:
         leave[interpreter.key()]()
     while (level := forward_ad._current_level) >= 0:
         forward_ad.exit_dual_level(level=level)
+    # A program enters it below Python, which does not say so; there is one level.
+    try:
+        level = torch._C._enter_dual_level()
+    except RuntimeError:
+        level = 0
+    torch._C._exit_dual_level(level=level)
 
 
 def _refuse_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:

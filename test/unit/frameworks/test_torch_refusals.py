@@ -220,6 +220,8 @@ def test_torch_goes_on_after_a_refusal(name: str) -> None:
     with pytest.raises(mi.UnsupportedOperation, match=rf"\.py:\d+:\d+: error: .*{reason}"):
         mi.compile(function)(torch.randn(4, 4))
     assert (torch.randn(3).requires_grad_() * 2).detach().numpy().shape == (3,)
+    with torch.autograd.forward_ad.dual_level():
+        pass
 
 
 def test_long_chains_of_operators() -> None:
