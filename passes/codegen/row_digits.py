@@ -19,8 +19,13 @@ from mirage_mlir.passes.codegen.emitter import Emitter, Index
 @dataclass(frozen=True)
 class RowPlace:
     """
-    A row of a thread's part of a tile: its layout, the slot's offset, whether it is the last
-    one that exists at most."""
+    A row of a thread's part of a tile.
+
+    Args:
+        layout: of the tile.
+        offset: of the slot, in rows.
+        bounded: whether the last row that exists stands for those behind it.
+    """
 
     layout: RegisterLayout
     offset: int
