@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial, update_wrapper
 from typing import Any, Protocol, Unpack, cast
-from weakref import WeakKeyDictionary
 
 from mirage_mlir.api.graph import KernelGraph, SearchOptions, options_of
 from mirage_mlir.runtime.kernel import CompiledKernel
@@ -61,7 +60,8 @@ class CompiledFunction:
         self._found: dict[tuple[str, object], Specialization] = {}
         self._last: Specialization | None = None
         self._lock = threading.Lock()
-        self._methods: WeakKeyDictionary[Any, CompiledFunction] = WeakKeyDictionary()
+        # By identity: equal instances differ, and some have no hash. A method has its instance.
+        self._methods: dict[int, CompiledFunction] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """
@@ -84,10 +84,10 @@ class CompiledFunction:
         """A method of `instance`, where a function of a class is compiled."""
         if instance is None:
             return self
-        if instance not in self._methods:
+        if id(instance) not in self._methods:
             bound = self._function.__get__(instance, owner)
-            self._methods[instance] = CompiledFunction(bound, self._target, self._options)
-        return self._methods[instance]
+            self._methods[id(instance)] = CompiledFunction(bound, self._target, self._options)
+        return self._methods[id(instance)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "CompiledFunction":
         """Of a copy of the function: in a module that is copied, a method is that of the copy."""

@@ -143,7 +143,7 @@ class _CallImporter:
     def _around(self, constant: Any) -> Source:
         """Where a tensor that the function did not take, and has not made, comes from."""
         for name, tensor in self._variables.items():
-            if tensor is constant:
+            if tensor is constant or _is_parameter(tensor, constant):
                 return Source(variable=name)
         return Source(constant=constant)
 
@@ -225,6 +225,12 @@ class _CallImporter:
                 self.graph.mark_output(self._importer.tensor(node, kind))
             found.append(ImportedResult(kernel=places[node], dtype=node.meta["val"].dtype))
         return found
+
+
+def _is_parameter(tensor: Any, constant: Any) -> bool:
+    """Whether a constant of a program is a parameter, of which torch takes a view."""
+    parameter = isinstance(tensor, torch.nn.Parameter) and tensor.shape == constant.shape
+    return parameter and tensor.data_ptr() == constant.data_ptr() != 0
 
 
 def _refuse_hidden(value: Any, last: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
 from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
-from mirage_mlir.frameworks.surroundings import Surroundings
+from mirage_mlir.frameworks.surroundings import OF_MODULES, Surroundings
 from mirage_mlir.frameworks.user_lines import LINE, users_line
 
 torch: Any = import_module("torch")
@@ -98,7 +98,7 @@ class TracedFunction(torch.nn.Module):
             name: Same(each)
             for name, each in self.around.items()
             if callable(each) and not isinstance(each, torch.nn.Module | torch.Tensor)
-        }
+        } | {name: Same(type(each)) for name, each in self.around.items() if each is None}
 
     def numbers(self) -> dict[str, Any]:
         """
@@ -111,7 +111,7 @@ class TracedFunction(torch.nn.Module):
         for path, module in self.named_modules():
             found[f"{path} type"] = type(module)
             for name, value in cast(dict[str, Any], vars(module)).items():
-                if not name.startswith("_") and _is_number(value):
+                if name not in OF_MODULES and _is_number(value):
                     found[f"{path}.{name}".removeprefix(".")] = value
         return found
 

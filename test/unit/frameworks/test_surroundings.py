@@ -1,6 +1,7 @@
 """What is around a compiled function of torch is as it is now, not as it was in the first call."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from math import copysign, nan
 from types import ModuleType, SimpleNamespace
@@ -166,10 +167,23 @@ class Layer(torch.nn.Module):
         self.config = SimpleNamespace(scale=2.0)
         self.half = np.float32(0.5)
         self.inner = torch.nn.Identity()
+        self.last = Hidden()
 
     def forward(self, x: Any) -> Any:
+        x = self.last(x)
         y = self.activation(self.inner(x * self.table + self.tables[0])) * self.sizes[0]
         return y * self.settings["scale"] * self.config.scale * float(self.half)
+
+
+class Hidden(torch.nn.Module):
+    """A module that reads a global variable, in a module."""
+
+    def __init__(self) -> None:
+        torch.nn.Module.__init__(self)
+        self._scale = 2.0
+
+    def forward(self, x: Any) -> Any:
+        return x * self._scale * factor
 
 
 class Settings:
@@ -208,6 +222,8 @@ CHANGES: dict[str, Callable[[Any, pytest.MonkeyPatch], object]] = {
     "class": lambda _, patch: patch.setattr(Settings, "scale", 7.0),
     "library": lambda _, patch: patch.setattr(library, "width", 7.0),
     "global numpy": lambda _, patch: patch.setitem(of_others.__globals__, "scalar", np.float32(7)),
+    "hidden": lambda m, _: setattr(m.last, "_scale", 7.0),
+    "global of a module": lambda _, patch: patch.setitem(of_others.__globals__, "factor", 7.0),
     "default": lambda _, patch: patch.setattr(helped, "__kwdefaults__", {"by": 7.0}),
 }
 
@@ -250,3 +266,59 @@ def test_numbers_that_are_equal(x: Any) -> None:
     keys = [frontend.key((x, number), {}) for number in (0.0, -0.0, 0, False, nan, nan)]
     assert len(set(keys)) == 5
     assert keys[4] == keys[5]
+
+
+class Trainer:
+    """An object that counts its steps, which its method does not read."""
+
+    def __init__(self) -> None:
+        self.scale, self.step, self.history = 2.0, 0, list[float]()
+
+    def loss(self, x: Any) -> Any:
+        return x * self.scale
+
+
+def test_counters_that_are_not_read(x: Any) -> None:
+    trainer = Trainer()
+    frontend = TorchFrontend(trainer.loss, None, {})
+    keys: set[object] = set()
+    for _ in range(3):
+        keys.add(frontend.key((x,), {}))
+        trainer.step += 1
+        trainer.history.append(0.5)
+    assert len(keys) == 1
+    trainer.scale = 3.0
+    assert frontend.key((x,), {}) not in keys
+
+
+def test_a_parameter_that_is_a_variable(x: Any) -> None:
+    """It gets its gradient, and another one in its place is seen."""
+    parameter = torch.nn.Parameter(torch.ones(8))
+
+    def inner(x: Any) -> Any:
+        return x * parameter
+
+    compiled = mi.compile(inner)
+    compiled(x).sum().backward()
+    assert torch.allclose(parameter.grad, x.sum(0), atol=1e-6)
+    parameter = torch.nn.Parameter(torch.linspace(1, 2, 8))
+    assert same(compiled, inner, x)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Equal to others with another number, and of no hash where that is a list."""
+
+    name: str
+    by: Any = field(compare=False)
+
+    @mi.compile
+    def method(self, x: Any) -> Any:
+        return x * self.by[0]
+
+
+def test_methods_of_equal_objects(x: Any) -> None:
+    one, other = Scaled("n", [2.0]), Scaled("n", [5.0])
+    assert one == other
+    for each in (one, other):
+        assert torch.allclose(each.method(x), x * each.by[0])
