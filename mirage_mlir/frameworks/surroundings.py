@@ -35,7 +35,7 @@ CALLED = ("forward", "__call__")
 PLAIN = (bool, int, float, str)
 """What modules of torch are asked for where they are compiled (`TracedFunction.numbers`)."""
 
-OF_MODULES = frozenset(vars(torch.nn.Module()))
+OF_MODULES = frozenset(cast(dict[str, Any], vars(torch.nn.Module())))
 """The attributes of every module, which torch looks after."""
 
 HOOKS = ("_forward_pre_hooks", "_forward_hooks")
@@ -143,12 +143,13 @@ class Surroundings:
         for name, inner in _attributes(value):
             if name in walk.reads:
                 self._add(f"{path}.{name}", inner, walk)
-        self._add_methods(path, type(value), walk)
+        self._add_methods(path, value, walk)
 
-    def _add_methods(self, path: str, kind: type, walk: _Walk) -> None:
-        for each in kind.__mro__:
+    def _add_methods(self, path: str, value: Any, walk: _Walk) -> None:
+        kinds: tuple[Any, ...] = type(value).__mro__
+        for each in kinds:
             if not _is_of_library(each):
-                for name, method in vars(each).items():
+                for name, method in cast(dict[str, Any], vars(each)).items():
                     called = name in walk.reads or name in CALLED
                     if called and inspect.isfunction(method):
                         walk.found[f"{path}.{name}"] = method
@@ -169,7 +170,7 @@ class Surroundings:
                 wanted = library or name in walk.reads
                 if wanted and name not in OF_MODULES and not isinstance(value, PLAIN):
                     self._add(f"{place}.{name}", value, walk)
-            self._add_methods(place, type(each), walk)
+            self._add_methods(place, each, walk)
 
     def _add_named(self, prefix: str, chain: Chain, around: Found, walk: _Walk) -> None:
         """Add what a chain of names stands for where it leads through modules and classes."""
