@@ -250,7 +250,7 @@ def _converted(
         lowered = traced.lower(lowering_platforms=("cuda",))
     except (ValueError, NotImplementedError) as error:
         # Of callbacks to the host, which are for the platform of this process.
-        (reason, *_) = str(error).splitlines()
+        (reason, *_) = str(error).splitlines() or [type(error).__name__]
         message = f"JAX does not compile it for GPUs from here: {reason}"
         raise UnsupportedOperation(diagnostic_at(place, Severity.ERROR, message)) from error
     try:

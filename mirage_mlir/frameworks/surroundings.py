@@ -32,8 +32,8 @@ LIBRARIES = frozenset(
 CALLED = ("forward", "__call__")
 """Methods that run where nothing names them."""
 
-PLAIN = (bool, int, float, str)
-"""What modules of torch are asked for where they are compiled (`TracedFunction.numbers`)."""
+NUMBERS = (bool, int, float, str, np.generic)
+"""What programs are made of; modules of torch are asked for theirs (`TracedFunction.numbers`)."""
 
 OF_MODULES = frozenset(cast(dict[str, Any], vars(torch.nn.Module())))
 """The attributes of every module, which torch looks after."""
@@ -41,7 +41,7 @@ OF_MODULES = frozenset(cast(dict[str, Any], vars(torch.nn.Module())))
 HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 """The attributes in which a module of torch has functions that run with its own."""
 
-NAMED = (bool, int, float, str, np.generic, torch.Tensor, torch.nn.Module)
+NAMED = (*NUMBERS, torch.Tensor, torch.nn.Module)
 """What is followed in modules of Python and in classes."""
 
 PASSED = frozenset({"CACHE", "PUSH_NULL", "EXTENDED_ARG", "PRECALL"})
@@ -168,7 +168,7 @@ class Surroundings:
             library = _is_of_library(type(each))
             for name, value in _attributes(each):
                 wanted = library or name in walk.reads
-                if wanted and name not in OF_MODULES and not isinstance(value, PLAIN):
+                if wanted and name not in OF_MODULES and not isinstance(value, NUMBERS):
                     self._add(f"{place}.{name}", value, walk)
             self._add_methods(place, each, walk)
 

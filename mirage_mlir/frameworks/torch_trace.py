@@ -10,12 +10,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
-import numpy as np
-
 from mirage_mlir.diagnostics import Diagnostic, Severity, UnsupportedOperation
 from mirage_mlir.frameworks.fx_call import HANDLERS
 from mirage_mlir.frameworks.stopped_gradients import StoppedGradients
-from mirage_mlir.frameworks.surroundings import OF_MODULES, Surroundings
+from mirage_mlir.frameworks.surroundings import NUMBERS, OF_MODULES, Surroundings
 from mirage_mlir.frameworks.user_lines import LINE, users_line
 
 torch: Any = import_module("torch")
@@ -26,8 +24,8 @@ symbolic_shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
 forward_ad: Any = import_module("torch.autograd.forward_ad")
 _fake_tensors: Any = import_module("torch._subclasses.fake_tensor")
 
-
 _OF_VALUES = (_fake_tensors.DataDependentOutputException, _fake_tensors.DynamicOutputShapeException)
+"""What torch raises where a program depends on the values of tensors."""
 
 _TransformType: Any = torch._C._functorch.TransformType
 
@@ -93,12 +91,13 @@ class TracedFunction(torch.nn.Module):
         return {**dict(self.named_parameters()), **dict(self.named_buffers())}
 
     def helpers(self) -> dict[str, "Same"]:
-        """The functions and classes around the function, by name."""
+        """The functions and classes around the function, by name, and what is None."""
         return {
             name: Same(each)
             for name, each in self.around.items()
-            if callable(each) and not isinstance(each, torch.nn.Module | torch.Tensor)
-        } | {name: Same(type(each)) for name, each in self.around.items() if each is None}
+            if each is None
+            or (callable(each) and not isinstance(each, torch.nn.Module | torch.Tensor))
+        }
 
     def numbers(self) -> dict[str, Any]:
         """
@@ -106,12 +105,14 @@ class TracedFunction(torch.nn.Module):
         around the function, as they were when it was looked at; types of modules.
         """
         found: dict[str, Any] = {
-            AROUND + name: value for name, value in self.around.items() if _is_number(value)
+            AROUND + name: value
+            for name, value in self.around.items()
+            if isinstance(value, NUMBERS)
         }
         for path, module in self.named_modules():
             found[f"{path} type"] = type(module)
             for name, value in cast(dict[str, Any], vars(module)).items():
-                if name not in OF_MODULES and _is_number(value):
+                if name not in OF_MODULES and isinstance(value, NUMBERS):
                     found[f"{path}.{name}".removeprefix(".")] = value
         return found
 
@@ -127,10 +128,6 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, bool | int | float | str | np.generic)
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,8 @@ from mirage_mlir.passes.analysis.tile_attributes import (
     folding_sides,
     is_folded,
     is_online_maximum,
-    reduced_lane_bits,
     reduced_sides,
     registers_of,
-    split_warp_bits,
 )
 from mirage_mlir.passes.codegen.access import (
     as_f32,
@@ -143,22 +141,15 @@ def reduce(ctx: KernelContext, op: Reduction) -> None:
     if not is_folded(op.input):
         extents = extents_along(sides, ctx.extents(op.input))
         slots = mask(ctx, slots, layout, shape, extents, NEUTRAL[kind])
-    lanes = reduced_lane_bits(layout, sides)
-    folded = over_lanes(ctx, fold(ctx, slots, layout, sides, kind), lanes, kind)
+    known = reduced_from(op, layout)
+    assert known is not None, "threads reduce over rows and columns of any layout"
+    folded = over_lanes(ctx, fold(ctx, slots, layout, sides, kind), known.lanes, kind)
     if factor is not None:
         multiples = scaled(emit, [*folded.values()], [emit.f32(factor)] * len(folded))
         folded = dict(zip(folded, multiples, strict=True))
     if isinstance(layout_of(op.result), RegistersAttr):
         return keep(ctx, op, folded)
-    idle = layout.replica_bits
-    target = shared_layout(op.result)
-    copy = ctx.bit_field(split_warp_bits(layout, *sides))
-    with emit.when(ctx.is_first(lanes + idle)):
-        for place, value in folded.items():
-            row, column = kept_position(ctx, layout, sides, place)
-            offset = shared_offset(ctx, target, byte_width(f32), row, column)
-            offset = emit.add(emit.mul(copy, target.size), offset)
-            emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
+    write_copies(ctx, op, folded, known, layout)
 
 
 def over_lanes(
@@ -186,19 +177,27 @@ def reduce_digit(ctx: KernelContext, op: Reduction, known: Reduced) -> None:
     folded = over_lanes(ctx, fold_to(ctx, slots, kept, kind), known.lanes, kind)
     if isinstance(layout_of(op.result), RegistersAttr):
         return keep(ctx, op, folded)
-    write_copies(ctx, op, folded, known)
+    write_copies(ctx, op, folded, known, layout)
 
 
 def write_copies(
-    ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue], known: Reduced
+    ctx: KernelContext,
+    op: Reduction,
+    folded: dict[Position, SSAValue],
+    known: Reduced,
+    layout: RegisterLayout,
 ) -> None:
-    """Write what each warp has reduced to a copy of its own in shared memory."""
+    """Write what each warp has reduced of `layout` to a copy of its own in shared memory."""
     emit, target = ctx.emit, shared_layout(op.result)
+    sides = reduced_sides(op)
     copy = ctx.bit_field(known.split)
-    idle = registers_of(op.input).replica_bits
-    with emit.when(ctx.is_first(known.lanes + idle)):
+    with emit.when(ctx.is_first(known.lanes + layout.replica_bits)):
         for place, value in folded.items():
-            row, column = ctx.at(known.kept, place)
+            row, column = (
+                ctx.at(known.kept, place)
+                if sides is None
+                else kept_position(ctx, layout, sides, place)
+            )
             offset = shared_offset(ctx, target, byte_width(f32), row, column)
             offset = emit.add(emit.mul(copy, target.size), offset)
             emit.store(emit.pointer(ctx.shared_pointer(op.result), offset, f32), [value])
