@@ -129,7 +129,8 @@ class Optimizer:
         yield from ((plan, False) for plan in faster)
         if several and _cancel(faster, self.accurate):
             yield from ((plan, False) for plan in self._without_cancelling(alone.seconds))
-        if has_fixed_parts(self.function):
+        whole = bool(faster) and len(faster[0].kernels) == 1
+        if has_fixed_parts(self.function) and not whole:
             # What is proved of each piece may not be provable of all together.
             mixed = self._in_pieces(mixed=True)
             yield from ((plan, False) for plan in mixed if plan.seconds < alone.seconds)
