@@ -109,6 +109,8 @@ class _Graph:
         self.live = _live(graph.body.block)
         self.unfused: dict[Operation, None] = {}
         """Elementwise operators that no thread graph was found to stand for."""
+        self.inside = set[Operation]()
+        """Those that thread graphs compute on the way to what they stand for."""
         self.elementwise = set[SSAValue]()
         """What elementwise operators compute."""
         self._number_arguments(graph.body.block)
@@ -174,7 +176,7 @@ class _Graph:
         for again in (False, True):
             for members in self._candidates(fused, again=again):
                 if (reason := self._difference(members, fused)) is None:
-                    self._settle(members[-1])
+                    self._settle(members)
                     return self.values[members[-1].results[0]]
                 wrong.append((members[-1], reason))
         if not wrong:
@@ -183,10 +185,12 @@ class _Graph:
         found = f"its code on threads computes something else: {reason}"
         fail(root, f"is wrong once fused: {found}")
 
-    def _settle(self, root: Operation) -> None:
-        """Note that a thread graph stands for an operator; of a constant each user has one."""
-        if not isinstance(root, threadblock.ConstantOp):
-            del self.unfused[root]
+    def _settle(self, members: list[Operation]) -> None:
+        """Note that a thread graph stands for the last of some operators."""
+        self.inside.update(members[:-1])
+        # Of a constant each user has one.
+        if not isinstance(members[-1], threadblock.ConstantOp):
+            del self.unfused[members[-1]]
 
     def _candidates(self, fused: thread.GraphOp, *, again: bool = False) -> list[list[Operation]]:
         """
@@ -201,7 +205,7 @@ class _Graph:
             if op.results[0].type == fused.results[0].type
             and (members := self._group(op, inputs, again=again)) is not None
         ]
-        inner = {member for members in groups for member in members[:-1]}
+        inner = self.inside.union(*(members[:-1] for members in groups))
         return sorted(groups, key=lambda members: members[-1] in inner)
 
     def _group(self, root: Operation, inputs: set[int], *, again: bool) -> list[Operation] | None:

@@ -38,7 +38,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from mirage_mlir.equivalence.dependences import operators_before
-from mirage_mlir.equivalence.float_inputs import KEPT, NORMAL, InputKind, drawn_inputs
+from mirage_mlir.equivalence.float_inputs import (
+    KEPT,
+    NORMAL,
+    SCALED,
+    InputKind,
+    drawn_inputs,
+)
 from mirage_mlir.equivalence.rounding_residuals import MOST_RUNS, rounding_residuals
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.equivalence.tolerances import PROGRAM, tolerated
@@ -67,6 +73,13 @@ LARGE_FACTORS = (8.0, 64.0, 512.0, 4096.0, 2.0**18)
 
 SMALL_FACTORS = (2.0**-3, 2.0**-6, 2.0**-9, 2.0**-12)
 """Of normal inputs; below 2^-14 f16 has fewer bits."""
+
+WIDE_FACTORS = (2.0**17, 2.0**34, 2.0**100)
+"""
+The same of the data of programs without f16, and their inverses: a hundred thousand; 2e10, whose
+third power types with the exponents of f32 hold; and what programs bear that divide by the largest
+first, so that they can square.
+"""
 
 NOISE = 2.0**-17
 """
@@ -153,26 +166,34 @@ class FloatGate:
 
     def _factors(self, kinds: Sequence[InputKind]) -> NDArray[np.float64]:
         """The factors for inputs of each kind, which set the size of arguments of exp."""
-        largest = np.array([kind.largest for kind in kinds])
-        others = np.where(largest, self._largest_factor() if largest.any() else 1.0, 1.0)
-        smallest = np.array([kind.smallest for kind in kinds])
-        if smallest.any():
-            others = np.where(smallest, self._smallest_factor(), others)
+        factors = np.array([self._factor_borne(kind) for kind in kinds])
         wanted = np.array([kind.scores for kind in kinds])
         if not wanted.any():
-            return others
+            return factors
         found = [self._largest_exponent(factor) for factor in (1.0, 2.0)]
         if not (np.isfinite(found).all() and 0 < found[0] < found[1]):
-            return others
+            return factors
         # Scores are products of two inputs as a rule, and grow with the square of a factor.
         power = min(log2(found[1] / found[0]), MOST_FACTORS)
         with np.errstate(over="ignore"):
-            factors = np.where(wanted > 0, (wanted / found[0]) ** (1 / power), others)
+            factors = np.where(wanted > 0, (wanted / found[0]) ** (1 / power), factors)
         # Scores that hardly grow cannot be made large.
         return np.where(np.isfinite(factors), factors, 1.0)
 
-    def _largest_factor(self) -> float:
-        """The largest of some factors of normal inputs with which the program stays finite."""
+    def _factor_borne(self, kind: InputKind) -> float:
+        """The factor for inputs as large, or as small, as the program bears."""
+        if kind.largest:
+            return self._largest_factor(kind)
+        return self._smallest_factor(kind) if kind.smallest else 1.0
+
+    def _largest_factor(self, kind: InputKind) -> float:
+        """
+        The largest of some factors of normal inputs with which the program stays finite.
+
+        Without f16 it is as accurate as well: of squares that overflow roots may be finite again.
+        """
+        if kind.scaled_data:
+            return max(self._bearable(WIDE_FACTORS, SCALED))
         kinds = [NORMAL] * len(LARGE_FACTORS)
         inputs = self.drawn(kinds, np.array(LARGE_FACTORS))
         fits = np.ones(len(kinds), bool)
@@ -181,16 +202,22 @@ class FloatGate:
             fits &= np.isfinite(result.array).all(axis=axes)
         return max((f for f, fit in zip(LARGE_FACTORS, fits, strict=True) if fit), default=1.0)
 
-    def _smallest_factor(self) -> float:
+    def _smallest_factor(self, kind: InputKind) -> float:
         """The smallest of some factors with which the program is as accurate as without."""
-        factors = (1.0, *SMALL_FACTORS)
-        inputs = self.drawn([NORMAL] * len(factors), np.array(factors))
+        if kind.scaled_data:
+            return min(self._bearable([1 / factor for factor in WIDE_FACTORS], SCALED))
+        return min(self._bearable(SMALL_FACTORS, NORMAL))
+
+    def _bearable(self, some: Sequence[float], kind: InputKind) -> list[float]:
+        """The factors of normal inputs with which the program is as accurate as with 1."""
+        factors = (1.0, *some)
+        inputs = self.drawn([kind] * len(factors), np.array(factors))
         runs = (run(self.reference, FloatDomain(rounding=each), inputs) for each in (True, False))
         fits = np.ones(len(factors), bool)
         for own, exact in zip(*runs, strict=True):
             errors = np.array(_each(relative_errors(own, exact), len(factors)))
             fits &= errors <= PROGRAM * errors[0]
-        return min((f for f, fit in zip(factors, fits, strict=True) if fit), default=1.0)
+        return [factor for factor, fit in zip(factors, fits, strict=True) if fit] or [1.0]
 
     def _largest_exponent(self, factor: float) -> float:
         """The largest argument of exp on normal inputs times a factor; 0 without exp."""

@@ -122,10 +122,14 @@ class InputKind:
     first: bool = False
     """Whether that is the first channel, from which others may be measured."""
     tiny: bool = False
+    zero: bool = False
+    """Whether activations are zero, so that what guards divisions by them is all there is."""
+    scaled_data: bool = False
+    """Whether the factor of a kind is one of activations alone: weights do not become as large."""
     largest: bool = False
-    """Whether all arguments are as large as the program stays finite with, within a factor of 8."""
+    """Whether arguments are as large as the program stays finite with, within a factor of 8."""
     smallest: bool = False
-    """Whether all arguments are as small as the program is accurate with, within a factor of 8."""
+    """Whether arguments are as small as the program is accurate with, within a factor of 8."""
     masked: Masked | None = None
     """Where masks are -inf."""
     scores: float = 0.0
@@ -138,6 +142,8 @@ class InputKind:
 
 NORMAL = InputKind("normal inputs")
 
+SCALED = InputKind("normal inputs, and data times a factor", scaled_data=True)
+
 
 def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> list[InputKind]:
     """
@@ -149,12 +155,17 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
         narrow: whether what is compared with it computes in f16.
     """
     arguments = reference.body.block.args
-    wide = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
+    long = [n for n, argument in enumerate(arguments) if max(shape_of(argument), default=1) > 1]
     kinds = [NORMAL]
     kinds += [InputKind("one channel of 2e4", hot=True), InputKind("inputs of 1e-5", tiny=True)]
-    if narrow or has_f16(reference):
-        kinds.append(InputKind("inputs as large as the program bears", largest=True))
-        kinds.append(InputKind("inputs as small as the program bears", smallest=True))
+    wide = not (narrow or has_f16(reference))
+    if not (wide and exponentials):
+        # Where scores are huge, rounding decides which of them is all of a softmax.
+        name = "inputs as large as the program bears"
+        kinds.append(InputKind(name, largest=True, scaled_data=wide))
+    name = "inputs as small as the program bears"
+    kinds.append(InputKind(name, smallest=True, scaled_data=wide))
+    kinds.append(InputKind("inputs of zero", zero=True))
     if exponentials:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         selects = any(map(selects_lowest, reference.body.block.ops))
@@ -163,9 +174,9 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
             kinds += [InputKind(f"masks of -inf {each.value}", masked=each) for each in Masked]
     if any(mnemonic(op) in MEANS for op in reference.body.block.ops):
         kinds.append(InputKind("a first channel of 2e4", hot=True, first=True))
-    kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in wide]
-    if len(wide) > 1:
-        kinds.append(InputKind("all arguments far from zero", far=tuple(wide)))
+    kinds += [InputKind(f"argument {number} far from zero", far=(number,)) for number in long]
+    if len(long) > 1:
+        kinds.append(InputKind("all arguments far from zero", far=tuple(long)))
     if exponentials:
         kinds += [
             InputKind(f"arguments near {sign * SATURATING:.0f}", shift=sign * SATURATING)
@@ -276,7 +287,8 @@ class DrawnFloats:
         channel = places[-1] if places else np.zeros(())
         row = places[-2] if len(places) > 1 else np.zeros(())
         runs = [
-            self._values(kind, normal, channel, row, self._raised(kind, places)) * factor
+            self._values(kind, normal, channel, row, self._raised(kind, places))
+            * (factor if self._activation or not kind.scaled_data else 1.0)
             for kind, factor in zip(self._kinds, self._factors, strict=True)
         ]
         with np.errstate(all="ignore"):
@@ -309,6 +321,8 @@ class DrawnFloats:
             values = values + DISTANCE[self._type]
         if kind.tiny and self._activation:
             values = values * TINY
+        if kind.zero and self._activation:
+            values = np.zeros_like(values)
         values = values * self._scale
         if kind.masked is not None and self._sides is not None:
             size = (shape_of(self._argument) or (1,))[-1]

@@ -45,6 +45,12 @@ VECTOR_READ, SINGLE_READ = 1.0, 12.0
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by
 threads instead of the tensor core took 4 times as long on an H200."""
 
+ROW_DIVISION = 16.0
+"""Scalar operations for each run of columns to take a row number apart, where a dimension is no
+power of two. On an H200 the distances of 2,048 points to as many others took 15.5 to 20.3 us in
+tiles of 1 by 512, 2 by 512 and 4 by 128 points, and 25 to 32 in those of 2 by 293 to 410 or 4 by
+248; by the other terms all take 10.7 to 11.6."""
+
 ACROSS_READ, ACROSS_MOST = 0.7, 180.0
 """Scalar operations that an element counts for where neighbouring threads read along a column of
 a tile in shared memory, for each element of such a column, and how many of them count: the threads

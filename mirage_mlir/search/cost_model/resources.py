@@ -20,6 +20,7 @@ from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import DEPTH
+from mirage_mlir.search.cost_model.written_tiles import fit_each_other
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Program
 from mirage_mlir.search.saturation.extract import Derivation
@@ -101,7 +102,8 @@ class Resources(BlockBuffers):
             most = np.where(self.grouped, beside, most)
         most = np.where(self.walks, MAX_LIVE_WALKING, most)
         kept = self.live <= most * self.threads
-        return shared & kept & self._askable() & self._reducible() & self._short()
+        able = self._askable() & self._reducible() & self._short()
+        return shared & kept & able & self._writable()
 
     @property
     def crowded(self) -> Mask:
@@ -112,6 +114,13 @@ class Resources(BlockBuffers):
         """For one combination whether there are matmuls, and all of them are `wgmma`."""
         every = [np.broadcast_to(w.grouped, self.threads.shape) for w in self.matmuls.values()]
         return bool(every) and all(bool(grouped[index]) for grouped in every)
+
+    def _writable(self) -> Mask:
+        """
+        Whether the tiles fit each other: without a matmul, all can be seen in one order of axes.
+        """
+        misfits = self.positions.misfits if self.matmuls else ()
+        return fit_each_other(self.tiling, misfits)
 
     def _short(self) -> Mask:
         """Whether threads have few elements of each matmul: the emitted code is fully unrolled."""

@@ -35,6 +35,7 @@ from mirage_mlir.search.cost_model.fitted import (
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
 from mirage_mlir.search.cost_model.resources import Resources
+from mirage_mlir.search.cost_model.row_divisions import RowDivisions
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import DEPTH
@@ -94,6 +95,7 @@ class WorkCount:
         self._parts: dict[Memory, Array] = {}
         """Bytes of parts of tensors that are read for the first time."""
         self.reads = ElementReads(self.resources)
+        self.rows = RowDivisions(self.resources)
 
     def count(self) -> None:
         """Add up the work of all values."""
@@ -142,7 +144,8 @@ class WorkCount:
                 iterations = self.tiling.mesh.iterations
                 self.during.scalar = self.during.scalar + self.tiling.volume(value) * iterations
         elif edge.kind is not Kind.CONSTANT:
-            each = element_work(self.tiling.algebra, edge) + self._read_work(edge)
+            each = element_work(self.tiling.algebra, edge) + self.reads.work(edge)
+            each = each + self.rows.work(value, edge)
             source = source_of(self.tiling, self.resources.edges, value)
             if source is not None:
                 elements = elements * self._in_fragments(source)
@@ -177,10 +180,6 @@ class WorkCount:
         depth = np.ceil(self.tiling.mesh.tiles[edge.axis] / DEPTH) * DEPTH
         exact = 2 * self.tiling.volume(source) * depth
         return np.where(warps.grouped, 1.0, warps.flops / exact)
-
-    def _read_work(self, edge: Edge) -> Array | float:
-        """The instructions to read operands from shared memory, for each element of the result."""
-        return self.reads.work(edge)
 
     def _add_load(self, value: int, tensor: Input) -> None:
         if tensor.indices is not None:

@@ -7,6 +7,10 @@ dimensions of tiles. The answer does not depend on tile sizes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.program.positions import (
@@ -35,22 +39,22 @@ class WrittenTiles:
     exchanged: set[int] = field(default_factory=set[int])
     """Matmuls whose second operand is the left one."""
     moves: int = 0
-    misfits: int = 0
-    """Tiles of which more than rows and columns would have to be exchanged."""
+    misfits: list[tuple[Axes, Axes]] = field(default_factory=list[tuple[Axes, Axes]])
+    """Tiles of which more than rows and columns would have to be exchanged: before and after."""
 
     def is_single(self, axes: Axes) -> bool:
         """
         Whether threads access elements of a tensor one by one: where tiles do not fit each other
         all are seen in one order of axes, and of its last one the tensor has none.
         """
-        return self.misfits > 0 and self.positions.order[-1] not in axes
+        return bool(self.misfits) and self.positions.order[-1] not in axes
 
     def arrange(self, value: int, axes: Axes) -> Axes:
         """View a tile in other dimensions; a transpose is noted."""
         result = arranged(self.axes[value], axes)
         if result.transposed:
             self.moved.add(value)
-            self.misfits += not _is_exchange(self.axes[value], result.axes)
+            self._note_misfit(self.axes[value], result.axes)
         self.moves += result.transposed + (len(result.axes) > len(self.axes[value]))
         return result.axes
 
@@ -64,14 +68,28 @@ class WrittenTiles:
         elif edge.kind is Kind.MATMUL:
             assert edge.axis is not None
             plan = self.positions.matrices(operands[0], operands[1], edge.axis)
-            self.moves += len(plan.left) + len(plan.right)
             if plan.exchanged:
                 self.exchanged.add(value)
+                operands.reverse()
+            for before, views in zip(operands, (plan.left, plan.right), strict=True):
+                self._view(before, views)
             self.axes[value] = plan.result
         elif edge.kind in (Kind.REDUCE_SUM, Kind.REDUCE_MAX):
             self.axes[value] = tuple(None if a == edge.axis else a for a in operands[0])
         else:
             self._pair(value, edge, edges)
+
+    def _view(self, before: Axes, views: Sequence[Axes]) -> None:
+        """Note how an operand of a matmul is seen, in one view after the other."""
+        self.moves += len(views)
+        for view in views:
+            after = arranged(before, view).axes
+            self._note_misfit(before, after)
+            before = after
+
+    def _note_misfit(self, before: Axes, after: Axes) -> None:
+        if not _is_exchange(before, after):
+            self.misfits.append((before, after))
 
     def _pair(self, value: int, edge: Edge, edges: Mapping[int, Edge]) -> None:
         one, other = edge.operands
@@ -102,7 +120,28 @@ def written_tiles(tiling: Tiling, edges: Mapping[int, Edge], goals: Sequence[int
     program = tiling.program
     if any(None in tensor.axes for tensor in (*program.inputs, *program.outputs)):
         written.append(_written(tiling, edges, goals, wide=True))
-    return min(written, key=lambda one: (one.misfits > 0, one.moves))
+    return min(written, key=lambda one: (bool(one.misfits), one.moves))
+
+
+def fit_each_other(tiling: Tiling, misfits: Sequence[tuple[Axes, Axes]]) -> NDArray[np.bool_]:
+    """Where tiles fit each other: dimensions that have size 1 in a tile may be anywhere."""
+    fits = tiling.zero == 0
+    for before, after in misfits:
+        axes = present(before)
+        sets = chain.from_iterable(combinations(axes, count) for count in range(len(axes)))
+        long = {axis: tiling.extent([axis]) > 1 for axis in axes}
+        fitting = tiling.zero != 0
+        for some in sets:
+            if _is_exchange(_longer(before, some), _longer(after, some)):
+                alike = [long[axis] == (axis in some) for axis in axes]
+                fitting = fitting | np.all(alike, axis=0)
+        fits = fits & fitting
+    return fits
+
+
+def _longer(axes: Axes, some: Sequence[str]) -> Axes:
+    """Dimensions of a tile of which only the axes `some` are longer than 1."""
+    return tuple(axis if axis in some else None for axis in axes)
 
 
 def _is_exchange(before: Axes, after: Axes) -> bool:

@@ -15,10 +15,13 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.dialects.common import i64_array
+from mirage_mlir.driver.compile import compile_function
+from mirage_mlir.driver.fused_operators import difference
 from mirage_mlir.driver.fusion import check_fusion
-from mirage_mlir.driver.source import compiler_context, functions, parse_program
+from mirage_mlir.driver.source import alone, compiler_context, functions, parse_program
 from mirage_mlir.equivalence.symbolic import prove
 from mirage_mlir.passes.pipelines import lowering_passes
+from mirage_mlir.passes.superoptimize import candidates
 
 # Single edits of what fusing made
 
@@ -337,3 +340,44 @@ def test_what_looks_alike_is_told_apart(body: str) -> None:
         Rewriter.insert_op(more := arith.NegfOp(store.operands[0]), InsertPoint.before(store))
         store.operands[0] = more.result
         assert refused(before, mutant)
+
+
+def test_operators_alike_but_at_halves() -> None:
+    """What a thread graph computes on the way is not taken for what another one stands for."""
+    program = """
+    func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+      %0 = kernel.round %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      %1 = kernel.scale %0 {factor = 0.5 : f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      %c = kernel.constant {value = 0.5 : f32} : tensor<1x1xf32>
+      %2 = kernel.add %x, %c : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+      %3 = kernel.floor %2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      func.return %1, %3 : tensor<4x8xf32>, tensor<4x8xf32>
+    }
+    """
+    (function,) = functions(parse_program(program, "halves"))
+    found = [one.function for one in candidates(function)]
+    assert len(found) > 1
+    for each in found:
+        compile_function(alone(each), "f", "H200")
+
+
+@pytest.mark.parametrize("elements", [1, 7])
+def test_few_elements_are_drawn_often(elements: int) -> None:
+    """Half of a rounded number and one half more, rounded down, are both zero near zero."""
+    pair = [
+        f"""
+    func.func @f(%x: tensor<{elements}xf32>) -> tensor<{elements}xf32> {{
+      {body}
+      func.return %r : tensor<{elements}xf32>
+    }}
+    """.replace("TYPE", f"tensor<{elements}xf32>")
+        for body in (
+            "%a = kernel.round %x : (TYPE) -> TYPE\n"
+            "%r = kernel.scale %a {factor = 0.5 : f32} : (TYPE) -> TYPE",
+            "%c = kernel.constant {value = 0.5 : f32} : tensor<1xf32>\n"
+            "%a = kernel.add %x, %c : (TYPE, tensor<1xf32>) -> TYPE\n"
+            "%r = kernel.floor %a : (TYPE) -> TYPE",
+        )
+    ]
+    one, other = (functions(parse_program(each, "pair"))[0] for each in pair)
+    assert difference(one, other) is not None
