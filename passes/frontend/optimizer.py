@@ -128,7 +128,7 @@ class Optimizer:
         faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
         yield from ((plan, False) for plan in faster)
         if several and _cancel(faster, self.accurate):
-            yield from ((plan, False) for plan in self._without_cancelling(alone.seconds))
+            yield from ((plan, False) for plan in self._carefully(alone.seconds))
         whole = bool(faster) and len(faster[0].kernels) == 1
         if has_fixed_parts(self.function) and not whole:
             # What is proved of each piece may not be provable of all together.
@@ -191,18 +191,18 @@ class Optimizer:
         max_kernels: int,
         most: float = inf,
         *,
-        own_differences: bool = False,
+        careful: bool = False,
     ) -> list[Plan]:
-        kernels = self.pieces.plans(piece, max_kernels, most, own_differences=own_differences)
+        kernels = self.pieces.plans(piece, max_kernels, most, careful=careful)
         plans = [Plan(self.function, (planned,)) for planned in kernels]
         return [with_joint_launches(plan, self.target) for plan in plans]
 
-    def _without_cancelling(self, most: float) -> list[Plan]:
+    def _carefully(self, most: float) -> list[Plan]:
         """Plans that take less than `most`, without differences that the program has not."""
         piece = None if self.cuts else self._whole
         if piece is None or not piece.results:
             return []
-        plans = self._planned_whole(piece, self.limits.max_kernels, most, own_differences=True)
+        plans = self._planned_whole(piece, self.limits.max_kernels, most, careful=True)
         return [plan for plan in plans if plan.seconds < most]
 
     def _in_pieces(self, *, mixed: bool = False) -> list[Plan]:
@@ -263,7 +263,7 @@ class Optimizer:
         """The best that is proved for a piece; None where nothing is."""
         plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
         if _cancel(plans, self._is_proved):
-            own = self.pieces.plans(piece, self.limits.max_kernels, own_differences=True)
+            own = self.pieces.plans(piece, self.limits.max_kernels, careful=True)
             plans = own[:MOST_PROVED] + plans
         # Where the time was over before its search, there is what the cut is based on.
         for planned in chain(plans, self.pieces.rough(piece)):
@@ -361,7 +361,7 @@ def _needs_no_proof(planned: PlannedKernel) -> bool:
 def _cancel(plans: Sequence[AnyPlan], accepts: Callable[[AnyPlan], bool]) -> bool:
     """Whether none of the first plans is accepted, and differences may be the reason in each."""
     first = plans[:MOST_PROVED]
-    suspect = bool(first) and all(plan.may_cancel for plan in first)
+    suspect = bool(first) and all(plan.careless for plan in first)
     return suspect and not any(accepts(plan) for plan in first)
 
 

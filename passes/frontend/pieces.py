@@ -62,7 +62,7 @@ class PieceSearch:
         max_kernels: int,
         most: float = inf,
         *,
-        own_differences: bool = False,
+        careful: bool = False,
     ) -> list[PlannedKernel]:
         """
         The plans for a piece, the fastest in the model first; may be empty.
@@ -70,12 +70,12 @@ class PieceSearch:
         The first can be lowered.
 
         If it was not searched before, plans that take longer than `most` need not be among them.
-        With `own_differences` no kernel adds or subtracts values where the piece does not.
+        With `careful` no kernel adds or subtracts values where the piece does not.
         """
         if join_seconds(piece, self.target) == inf:
             return []
-        self.search([piece], max_kernels, most, own_differences=own_differences)
-        found = self._plans[piece.program.key(), max_kernels, own_differences]
+        self.search([piece], max_kernels, most, careful=careful)
+        found = self._plans[piece.program.key(), max_kernels, careful]
 
         def again(plan: KernelPlan) -> PlannedKernel:
             return planned(piece, plan, self.target)
@@ -99,26 +99,26 @@ class PieceSearch:
         max_kernels: int,
         most: float = inf,
         *,
-        own_differences: bool = False,
+        careful: bool = False,
     ) -> None:
         """
         Find the plans of pieces, of several at the same time where the limits allow that.
 
-        Plans that take longer than `most` need not be found; for `own_differences` see `plans`.
+        Plans that take longer than `most` need not be found; for `careful` see `plans`.
         """
         programs = {
-            (piece.program.key(), max_kernels, own_differences): piece.program
+            (piece.program.key(), max_kernels, careful): piece.program
             for piece in pieces
             if join_seconds(piece, self.target) < inf
         }
         new = [key for key in programs if key not in self._plans]
         limits = replace(
-            self.limits, max_kernels=max_kernels, bound=most, own_differences=own_differences
+            self.limits, max_kernels=max_kernels, bound=most, careful=careful
         )
         found = search_all([programs[key] for key in new], self.target, limits)
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
-            if not own_differences:
+            if not careful:
                 alone = [plan.seconds for plan in searched.plans if len(plan.kernels) == 1]
                 self._fastest[key[0]] = min(alone, default=0.0)
             self.report.add(searched.report)

@@ -33,9 +33,9 @@ class PlannedKernel:
     """What else was found for a piece, the fastest first."""
 
     @property
-    def may_cancel(self) -> bool:
+    def careless(self) -> bool:
         """Whether a kernel adds or subtracts values where the function does not."""
-        return self.plan is not None and self.plan.may_cancel
+        return self.plan is not None and self.plan.careless
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Plan:
         return "; ".join(planned.structure for planned in self.kernels if planned.structure)
 
     @property
-    def may_cancel(self) -> bool:
+    def careless(self) -> bool:
         """Whether a kernel adds or subtracts values where the function does not."""
-        return any(planned.may_cancel for planned in self.kernels)
+        return any(planned.careless for planned in self.kernels)
 
     @property
     def count(self) -> int:

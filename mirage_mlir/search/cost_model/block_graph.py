@@ -70,8 +70,8 @@ class BlockGraph:
     trip_counts: tuple[int, ...]
     """Iterations of each loop, the outermost first."""
     model: Modelled
-    may_cancel: bool = False
-    """Whether values are added or subtracted where the program does not."""
+    careless: bool = False
+    """Whether values are added, subtracted or divided where the program does not do so."""
 
     @property
     def seconds(self) -> float:
@@ -162,7 +162,7 @@ def block_graph(
         instance.trip_counts,
         model,
         any(
-            algebra.may_cancel(
+            algebra.is_careless(
                 edge.kind,
                 [graph.values[each].form for each in edge.operands],
                 graph.values[value].form,

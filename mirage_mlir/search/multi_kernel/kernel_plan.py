@@ -52,9 +52,9 @@ class KernelPlan:
         return sum(kernel.graph.seconds for kernel in self.kernels)
 
     @property
-    def may_cancel(self) -> bool:
+    def careless(self) -> bool:
         """Whether a kernel adds or subtracts values where the program does not."""
-        return any(kernel.graph.may_cancel for kernel in self.kernels)
+        return any(kernel.graph.careless for kernel in self.kernels)
 
     def next_best(self, place: int) -> "KernelPlan | None":
         """The plan with the next best graph of kernel `place`; None if there is no other."""

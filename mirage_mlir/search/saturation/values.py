@@ -1,6 +1,6 @@
 """The values of a program as normal forms, and all that its configurations share."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,6 +24,7 @@ from mirage_mlir.search.program.program import Kind, Program, Shift
 from mirage_mlir.search.program.program_cuts import Uses
 from mirage_mlir.search.program.reading import Reading, apply_pairwise, narrowing_of
 from mirage_mlir.search.program.shifts import find_shifts, unchanged
+from mirage_mlir.search.saturation.own_operations import OwnOperations
 from mirage_mlir.search.saturation.prospects import Prospects
 from mirage_mlir.search.saturation.scalars import scalars
 
@@ -78,8 +79,8 @@ class Algebra:
     """The same of sums along one axis, of a value or of the product of two."""
     as_written: bool = False
     """Whether all that the program makes is admitted, sub-expressions of the outputs or not."""
-    own_differences: bool = False
-    """Whether two values are added or subtracted only where the program does so."""
+    careful: bool = False
+    """Whether two values are added, subtracted or divided only where the program does so."""
     read: frozenset[Poly] = frozenset()
     """The sources without which no output can be made."""
     summed: tuple[tuple[str, ...], ...] = ()
@@ -89,6 +90,7 @@ class Algebra:
     )
     _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
     _own: set[Poly] = field(default_factory=set[Poly])
+    own_operations: OwnOperations | None = None
 
     @classmethod
     def of(
@@ -97,14 +99,14 @@ class Algebra:
         expansion_limit: int = 1,
         *,
         as_written: bool = False,
-        own_differences: bool = False,
+        careful: bool = False,
     ) -> "Algebra":
         """
         Bring `program` to normal forms.
 
         Products of two sums of which the result has up to `expansion_limit` terms are multiplied
         out. Shifts that the program does not name are looked for. With `as_written` all that the
-        program makes is admitted, too; `own_differences` is explained with the attribute.
+        program makes is admitted, too; `careful` is explained with the attribute.
         """
         program = replace(program, shifts=program.shifts or find_shifts(program))
         expanded = expansion_limit > 1
@@ -125,7 +127,8 @@ class Algebra:
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
         )
         algebra.as_written = as_written
-        algebra.own_differences = own_differences
+        algebra.careful = careful
+        algebra.own_operations = OwnOperations.of(program, forms, values)
         algebra._own.update(values)
         algebra.values = tuple(dict.fromkeys(values[node] for node in sorted(Uses(program).needed)))
         for node, value in zip(program.nodes, values, strict=True):
@@ -269,21 +272,9 @@ class Algebra:
         """Whether the program itself computes `form`, as a whole or part by part."""
         return form in self._own or self.forms.is_partial(form)
 
-    @cached_property
-    def _differences(self) -> frozenset[tuple[Poly, Poly]]:
-        """What the program adds or subtracts elementwise, each with what comes of it."""
-        return frozenset(
-            (form, value)
-            for forms, made in self.written.items()
-            for kind, value in made
-            if kind in (Kind.ADD, Kind.SUB)
-            for form in forms
-        )
-
-    def may_cancel(self, kind: Kind, operands: Iterable[Poly], form: Poly) -> bool:
-        """Whether an operation adds or subtracts two values where the program does not."""
-        own = self._differences
-        return kind in (Kind.ADD, Kind.SUB) and not any((one, form) in own for one in operands)
+    def is_careless(self, kind: Kind, operands: Sequence[Poly], form: Poly) -> bool:
+        """Whether an operation that the program does not do may lose what the program keeps."""
+        return self.own_operations is not None and self.own_operations.lack(kind, operands, form)
 
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` if it may be part of an output, else None."""
@@ -333,9 +324,7 @@ class Algebra:
             results: list[tuple[Kind, Poly]] = []
             for kind in self._promising(a, b):
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
-                if result is None or (
-                    self.own_differences and self.may_cancel(kind, (a, b), result)
-                ):
+                if result is None or (self.careful and self.is_careless(kind, (a, b), result)):
                     continue
                 results.append((kind, result))
             for kind, value in self.written.get((a, b), ()):

@@ -106,7 +106,7 @@ class Search(TileSizes):
         looped = [one for one in configurations if one.loop or self.program.open_sums]
         small = sum(1 for _ in self.program.operations()) <= MAX_EXPANDED_OPERATORS
         expands = looped and small and self.algebra.has_products_of_sums
-        as_it_is = self.limits.coarse or self.limits.own_differences or self.limits.expired()
+        as_it_is = self.limits.coarse or self.limits.careful or self.limits.expired()
         if expands and not as_it_is:
             self._explore_all(looped, EXPANDED, len(configurations))
         found = self._refine(self._found)
@@ -170,7 +170,7 @@ class Search(TileSizes):
                 self.program,
                 expansion_limit,
                 as_written=as_written,
-                own_differences=self.limits.own_differences,
+                careful=self.limits.careful,
             )
         if as_written or self.explored is None:
             self.explored = Explored(self.algebra)

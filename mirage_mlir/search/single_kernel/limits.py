@@ -32,9 +32,9 @@ class Limits:
     """Numbers of blocks over which a kernel may leave a sum open."""
     coarse: bool = False
     """Whether the tile sizes of a first look are enough: to compare ways to cut a program."""
-    own_differences: bool = False
-    """Whether two values are added or subtracted only where the program does so: x W - m W for
-    (x - m) W cancels where x is near m."""
+    careful: bool = False
+    """Whether two values are added, subtracted or divided only where the program does so: x W - m W
+    for (x - m) W cancels where x is near m, and x^4 / s^4 for (x / s)^4 is more than f32 holds."""
     jobs: int = 1
     """Processes that may search at the same time."""
     cancelled: Callable[[], bool] = _never

@@ -22,7 +22,7 @@ class Refusing(PieceProofs):
     """Takes all plans but those that may cancel."""
 
     def of(self, planned: PlannedKernel) -> EquivalenceReport:
-        verdict = Verdict.INACCURATE if planned.may_cancel else Verdict.EQUAL
+        verdict = Verdict.INACCURATE if planned.careless else Verdict.EQUAL
         return EquivalenceReport(verdict, seed=0)
 
 
@@ -38,8 +38,8 @@ def test_other_plans_are_looked_for(*, refused: bool, in_pieces: bool) -> None:
     optimizer = Optimizer(function, H200, limits, SearchReport(), cuts=cuts)
     if refused:
         optimizer.proofs = Refusing()
-        optimizer.accurate = lambda plan: not plan.may_cancel
+        optimizer.accurate = lambda plan: not plan.careless
     plans = [plan for plan, alone in optimizer.plans() if not alone]
-    assert plans[0].may_cancel is not (refused and in_pieces)
-    assert any(not plan.may_cancel for plan in plans) is refused
+    assert plans[0].careless is not (refused and in_pieces)
+    assert any(not plan.careless for plan in plans) is refused
     assert all(plan.count == 1 for plan in plans)
