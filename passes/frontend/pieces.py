@@ -70,7 +70,7 @@ class PieceSearch:
         The first can be lowered.
 
         If it was not searched before, plans that take longer than `most` need not be among them.
-        With `careful` no kernel adds or subtracts values where the piece does not.
+        With `careful` no kernel adds, subtracts or divides values where the piece does not.
         """
         if join_seconds(piece, self.target) == inf:
             return []
@@ -112,9 +112,7 @@ class PieceSearch:
             if join_seconds(piece, self.target) < inf
         }
         new = [key for key in programs if key not in self._plans]
-        limits = replace(
-            self.limits, max_kernels=max_kernels, bound=most, careful=careful
-        )
+        limits = replace(self.limits, max_kernels=max_kernels, bound=most, careful=careful)
         found = search_all([programs[key] for key in new], self.target, limits)
         for key, searched in zip(new, found, strict=True):
             self._plans[key] = searched.plans
