@@ -127,7 +127,7 @@ class Optimizer:
         # One kernel in any case: its other tilings are candidates to be timed.
         faster = [plan for plan in plans if plan.seconds < alone.seconds or not several]
         yield from ((plan, False) for plan in faster)
-        if several and _cancel(faster, self.accurate):
+        if several and _are_too_careless(faster, self.accurate):
             yield from ((plan, False) for plan in self._carefully(alone.seconds))
         whole = bool(faster) and len(faster[0].kernels) == 1
         if has_fixed_parts(self.function) and not whole:
@@ -198,7 +198,7 @@ class Optimizer:
         return [with_joint_launches(plan, self.target) for plan in plans]
 
     def _carefully(self, most: float) -> list[Plan]:
-        """Plans that take less than `most`, without differences that the program has not."""
+        """Plans that take less than `most`, without sums and quotients that the program has not."""
         piece = None if self.cuts else self._whole
         if piece is None or not piece.results:
             return []
@@ -262,7 +262,7 @@ class Optimizer:
     def _planned(self, piece: Piece) -> PlannedKernel | None:
         """The best that is proved for a piece; None where nothing is."""
         plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
-        if _cancel(plans, self._is_proved):
+        if _are_too_careless(plans, self._is_proved):
             own = self.pieces.plans(piece, self.limits.max_kernels, careful=True)
             plans = own[:MOST_PROVED] + plans
         # Where the time was over before its search, there is what the cut is based on.
@@ -358,8 +358,8 @@ def _needs_no_proof(planned: PlannedKernel) -> bool:
     return True
 
 
-def _cancel(plans: Sequence[AnyPlan], accepts: Callable[[AnyPlan], bool]) -> bool:
-    """Whether none of the first plans is accepted, and differences may be the reason in each."""
+def _are_too_careless(plans: Sequence[AnyPlan], accepts: Callable[[AnyPlan], bool]) -> bool:
+    """Whether none of the first plans is accepted, and that may be for what only they do."""
     first = plans[:MOST_PROVED]
     suspect = bool(first) and all(plan.careless for plan in first)
     return suspect and not any(accepts(plan) for plan in first)

@@ -34,7 +34,7 @@ class PlannedKernel:
 
     @property
     def careless(self) -> bool:
-        """Whether a kernel adds or subtracts values where the function does not."""
+        """Whether a kernel adds, subtracts or divides values where the function does not do so."""
         return self.plan is not None and self.plan.careless
 
 
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def careless(self) -> bool:
-        """Whether a kernel adds or subtracts values where the function does not."""
+        """Whether a kernel adds, subtracts or divides values where the function does not do so."""
         return any(planned.careless for planned in self.kernels)
 
     @property

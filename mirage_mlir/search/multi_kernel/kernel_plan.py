@@ -53,7 +53,7 @@ class KernelPlan:
 
     @property
     def careless(self) -> bool:
-        """Whether a kernel adds or subtracts values where the program does not."""
+        """Whether a kernel adds, subtracts or divides where the program does not do so."""
         return any(kernel.graph.careless for kernel in self.kernels)
 
     def next_best(self, place: int) -> "KernelPlan | None":
