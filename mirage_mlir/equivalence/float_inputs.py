@@ -127,9 +127,9 @@ class InputKind:
     scaled_data: bool = False
     """Whether the factor of a kind is one of activations alone: weights do not become as large."""
     largest: bool = False
-    """Whether arguments are as large as the program stays finite with, within a factor of 8."""
+    """Whether arguments are as large as the program bears: the largest of some factors."""
     smallest: bool = False
-    """Whether arguments are as small as the program is accurate with, within a factor of 8."""
+    """Whether arguments are as small as the program is accurate with: the smallest of some."""
     masked: Masked | None = None
     """Where masks are -inf."""
     scores: float = 0.0

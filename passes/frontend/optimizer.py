@@ -263,8 +263,8 @@ class Optimizer:
         """The best that is proved for a piece; None where nothing is."""
         plans = self.pieces.plans(piece, self.limits.max_kernels)[:MOST_PROVED]
         if _are_too_careless(plans, self._is_proved):
-            own = self.pieces.plans(piece, self.limits.max_kernels, careful=True)
-            plans = own[:MOST_PROVED] + plans
+            others = self.pieces.plans(piece, self.limits.max_kernels, careful=True)
+            plans = others[:MOST_PROVED] + plans
         # Where the time was over before its search, there is what the cut is based on.
         for planned in chain(plans, self.pieces.rough(piece)):
             if self._is_proved(planned):

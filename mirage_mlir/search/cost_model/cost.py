@@ -43,6 +43,7 @@ from mirage_mlir.search.cost_model.terms import (
     Arrays,
     ModelledResources,
 )
+from mirage_mlir.search.cost_model.tile_bytes import powers_of_two_at_least
 
 
 class Working(NamedTuple):
@@ -249,7 +250,7 @@ class CostModel(SumsAcrossBlocks):
         for output, goal in zip(outputs, self.derivation.goals, strict=True):
             last = [axis for axis in output.axes if axis is not None][-1:]
             rows = self.tiling.volume(goal) / self.tiling.extent(last)
-            uneven |= np.exp2(np.ceil(np.log2(rows))) != rows
+            uneven |= powers_of_two_at_least(rows) != rows
         return uneven
 
     def _apart_in_loop(self, at_once: Array) -> Array:

@@ -13,16 +13,11 @@ from mirage_mlir.search.cost_model.fitted import ROW_DIVISION
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import Mask
 from mirage_mlir.search.cost_model.resources import Resources
-from mirage_mlir.search.cost_model.tile_bytes import VECTOR
+from mirage_mlir.search.cost_model.tile_bytes import VECTOR, powers_of_two_at_least
 from mirage_mlir.search.cost_model.tiling import item_bytes
 from mirage_mlir.search.program.positions import present
 from mirage_mlir.search.program.program import Axes, Kind
 from mirage_mlir.search.saturation.hypergraph import Edge
-
-
-def _at_least(sizes: Array) -> Array:
-    """The powers of two at and above `sizes`."""
-    return 2.0 ** np.ceil(np.log2(sizes))
 
 
 def _dividing(sizes: Array) -> Array:
@@ -51,7 +46,7 @@ class RowDivisions:
         tensors = [self.tiling.program.inputs[self.edges[each].source] for each in read]
         item = min(item_bytes(tensor.element_type) for tensor in tensors)
         columns = self.tiling.extent(present(axes[-1:]))
-        run = np.minimum(_dividing(columns), VECTOR / item)
+        run = np.gcd(columns.astype(np.int64), VECTOR // item)
         return np.where(stretched & self._divides(rows, columns / run), ROW_DIVISION / run, 0.0)
 
     def _is_in_place(self, operand: int) -> bool:
@@ -71,10 +66,10 @@ class RowDivisions:
         dimension by itself then (see `layouts/digits.py`).
         """
         odd = [
-            (self.tiling.extent(rows[:place]) > 1) & (size != _dividing(size))
+            (self.tiling.extent(rows[:place]) > 1) & (size != powers_of_two_at_least(size))
             for place, size in enumerate(self.tiling.extent([axis]) for axis in rows)
         ]
-        across = np.minimum(_at_least(np.ceil(runs)), WARP_THREADS)
-        left = self.resources.threads / across / _at_least(self.tiling.extent(rows[:-1]))
-        inner = self.tiling.extent(rows[-1:])
+        across = np.minimum(powers_of_two_at_least(np.ceil(runs)), WARP_THREADS)
+        outer, inner = self.tiling.extent(rows[:-1]), self.tiling.extent(rows[-1:])
+        left = self.resources.threads / across / powers_of_two_at_least(outer)
         return np.any(odd, axis=0) & (left > _dividing(inner))

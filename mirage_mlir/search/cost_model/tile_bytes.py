@@ -82,6 +82,11 @@ def padded_bytes(rows: Array, columns: Array, item: int) -> Array:
     return np.where((pieces % 2 == 0) & ~swizzled, padded, pieces) * VECTOR * rows
 
 
+def powers_of_two_at_least(sizes: Array) -> Array:
+    """For each size the smallest power of two that is no smaller."""
+    return 2.0 ** np.ceil(np.log2(sizes))
+
+
 class BlockedTile(NamedTuple):
     """
     A tile rounded up to whole accesses of all threads, with the threads along rows and columns.
@@ -98,8 +103,8 @@ def blocked_tile(rows: Array, columns: Array, threads: Array, run: int) -> Block
     How threads share a tile whose layout no MMA dictates (`layout.blocked`), `run` elements each.
     """
     vector = np.gcd(columns.astype(np.int64), run)
-    across = np.minimum(threads, 2.0 ** np.ceil(np.log2(np.ceil(columns / vector))))
-    down = np.minimum(threads // across, 2.0 ** np.ceil(np.log2(np.maximum(rows, 1))))
+    across = np.minimum(threads, powers_of_two_at_least(np.ceil(columns / vector)))
+    down = np.minimum(threads // across, powers_of_two_at_least(np.maximum(rows, 1)))
     wide = across * vector
     return BlockedTile(np.ceil(rows / down) * down, np.ceil(columns / wide) * wide, down, across)
 

@@ -243,9 +243,8 @@ class Planner(KernelSearches):
     def _all_splits(self, program: Program) -> list[Split]:
         key = program.key()
         if key not in self._splits:
-            own = self.limits.careful
             explored = self._explored.pop(key, None)
-            explored = explored or Explored(Algebra.of(program, careful=own))
+            explored = explored or Explored(Algebra.of(program, careful=self.limits.careful))
             self._splits[key] = list(splits(program, self.target, explored))
         return self._splits[key]
 

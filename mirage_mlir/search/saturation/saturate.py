@@ -154,7 +154,8 @@ class Saturation:
         for name, result in self.algebra.functions_of(value.form):
             self._add(result, value.stage, Edge(Kind.FUNCTION, (index,), name=name))
         inverse = self.algebra.wanted(self.algebra.forms.inverse(value.form))
-        if inverse is not None and not self._leaves_out(Kind.INVERSE, value.form, inverse):
+        operands = [value.form]
+        if inverse is not None and not self.algebra.leaves_out(Kind.INVERSE, operands, inverse):
             self._add(inverse, value.stage, Edge(Kind.INVERSE, (index,)))
         for axis, bits in self.resident(value.form).items():
             # Blocks that share a loop add up; what others sum over the grid would stay a part.
@@ -166,10 +167,6 @@ class Saturation:
             # Each block has the sum, or the maximum, of its part.
             if self.algebra.forms.free(value.form).get(axis) == GRID:
                 self._reduce(index, axis, GRID, across=True)
-
-    def _leaves_out(self, kind: Kind, operand: Poly, result: Poly) -> bool:
-        """Whether a careful search has no such operation."""
-        return self.algebra.careful and self.algebra.is_careless(kind, [operand], result)
 
     def _may_sum(self, axis: str) -> bool:
         """

@@ -58,6 +58,7 @@ class Algebra:
     """Which values may be operands of tensor cores."""
     max_rank: int
     """Axes of a tile, those that take one index each not counted."""
+    own_operations: OwnOperations
     exponents: dict[Poly, Shift | None] = field(default_factory=dict[Poly, Shift | None])
     """What exp is applied to in the program, with the shift that it has."""
     centred: dict[Shift, frozenset[Poly]] = field(default_factory=dict[Shift, frozenset[Poly]])
@@ -90,7 +91,6 @@ class Algebra:
     )
     _fruitless: dict[Poly, set[Poly]] = field(default_factory=dict[Poly, set[Poly]])
     _own: set[Poly] = field(default_factory=set[Poly])
-    own_operations: OwnOperations | None = None
 
     @classmethod
     def of(
@@ -125,10 +125,10 @@ class Algebra:
             reading.functions,
             narrowing_of(program, reading),
             max(2, *(len(forms.free(value)) - _carried(program, value, forms) for value in values)),
+            OwnOperations.of(program, forms, values),
         )
         algebra.as_written = as_written
         algebra.careful = careful
-        algebra.own_operations = OwnOperations.of(program, forms, values)
         algebra._own.update(values)
         algebra.values = tuple(dict.fromkeys(values[node] for node in sorted(Uses(program).needed)))
         for node, value in zip(program.nodes, values, strict=True):
@@ -274,7 +274,11 @@ class Algebra:
 
     def is_careless(self, kind: Kind, operands: Sequence[Poly], form: Poly) -> bool:
         """Whether an operation that the program does not do may lose what the program keeps."""
-        return self.own_operations is not None and self.own_operations.lack(kind, operands, form)
+        return self.own_operations.lack(kind, operands, form)
+
+    def leaves_out(self, kind: Kind, operands: Sequence[Poly], form: Poly) -> bool:
+        """Whether this is a careful search, which has no such operation."""
+        return self.careful and self.is_careless(kind, operands, form)
 
     def wanted(self, form: Poly | None) -> Poly | None:
         """`form` if it may be part of an output, else None."""
@@ -324,7 +328,7 @@ class Algebra:
             results: list[tuple[Kind, Poly]] = []
             for kind in self._promising(a, b):
                 result = self.wanted(apply_pairwise(self.forms, kind, a, b))
-                if result is None or (self.careful and self.is_careless(kind, (a, b), result)):
+                if result is None or self.leaves_out(kind, (a, b), result):
                     continue
                 results.append((kind, result))
             for kind, value in self.written.get((a, b), ()):

@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).parents[2] / "passes" / "superoptimize-cancel.mlir"
 
 
 class Refusing(PieceProofs):
-    """Takes all plans but those that may cancel."""
+    """Takes all plans but careless ones."""
 
     def of(self, planned: PlannedKernel) -> EquivalenceReport:
         verdict = Verdict.INACCURATE if planned.careless else Verdict.EQUAL
