@@ -77,7 +77,8 @@ def cases() -> Iterator[Case]:
     for name, heads, queries in (("gqa_paper", 2, 256), ("mha_paper", 32, 16)):
         yield attention(name, 1, heads, queries, "f16", NO_BAR)
     yield grouped_decode(8, 4096, "f16", NO_BAR)
-    yield from cases_in([Path(__file__).parent / "attention.mlir"])[0]
+    here = Path(__file__).parent
+    yield from cases_in([here / "attention.mlir", here / "pairs.mlir"])[0]
 
 
 @dataclass(frozen=True)

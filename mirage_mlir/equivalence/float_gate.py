@@ -315,11 +315,12 @@ class _Group:
         """
         Whether some output differs in f64.
 
-        Where arguments are shifted, what is left of a result may be nothing but rounding in f64.
+        Where arguments are shifted or equal, what is left of a result may be nothing but rounding
+        in f64.
         """
         results = self._run(candidate, rounding=False)
         return any(
-            error > DISTINCT and not kind.shift
+            error > DISTINCT and not (kind.shift or kind.equal)
             for exact, result in zip(self._unrounded, results, strict=True)
             for kind, error in zip(
                 self._kinds, _each(relative_errors(result, exact), len(self._kinds)), strict=True
@@ -332,11 +333,18 @@ class _Group:
 
     def _errors(self, results: Sequence[Tensor[Floats]]) -> list[list[float]]:
         """The errors of results for each kind of input, where the program is finite."""
-        return [
+        found = [
             _each(relative_errors(result, exact, own, limit), len(self._kinds))
             for result, exact, own, limit in zip(
                 results, self._exact, self._own, self._limits, strict=True
             )
+        ]
+        return [
+            [
+                0.0 if kind.equal and isfinite(error) else error
+                for kind, error in zip(self._kinds, errors, strict=True)
+            ]
+            for errors in found
         ]
 
 

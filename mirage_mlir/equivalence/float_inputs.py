@@ -22,6 +22,7 @@ from mirage_mlir.dialects.threadblock import TileType
 from mirage_mlir.equivalence.inputs import DrawnWords
 from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sides
 from mirage_mlir.equivalence.named_elements import Named, named_elements
+from mirage_mlir.equivalence.residues import Words
 from mirage_mlir.equivalence.sample import Dims
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import AnyArray, ElementType
@@ -75,6 +76,17 @@ the others have e^-24, 4e-11, and so e^-3 still where scores are divided by 8. f
 number, and e^-8.
 """
 
+EQUAL = 776.0
+"""The size of equal inputs: large beside guards of up to 1e-5, which an f32 of that size absorbs,
+and of few bits, so that sums of them, and means, are exact."""
+
+DRAWS = 12
+"""How often inputs are drawn for programs that take floors or compare: where a row is divided by
+its largest element, one element of it is on a step, and rounding takes one in six of them off it
+where the order of operations is another."""
+
+STEPS = ("floor", "ceil", "round", "compare")
+
 SATURATING = 14.0
 """Distance from zero at which a sigmoid is 1 but for 8e-7: what is left is lost to 1 minus it."""
 
@@ -124,6 +136,11 @@ class InputKind:
     tiny: bool = False
     zero: bool = False
     """Whether activations are zero, so that what guards divisions by them is all there is."""
+    equal: bool = False
+    """Whether activations are the same everywhere: differences are zero, but for rounding, and
+    what guards divisions by them is all there is. Only whether results are finite counts."""
+    draw: int = 0
+    """Which of several draws it is."""
     scaled_data: bool = False
     """Whether the factor of a kind is one of activations alone: weights do not become as large."""
     largest: bool = False
@@ -166,6 +183,7 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
     name = "inputs as small as the program bears"
     kinds.append(InputKind(name, smallest=True, scaled_data=wide))
     kinds.append(InputKind("inputs of zero", zero=True))
+    kinds.append(InputKind("equal inputs", equal=True))
     if exponentials:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         selects = any(map(selects_lowest, reference.body.block.ops))
@@ -191,6 +209,8 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
             for each in named_elements(reference)
             for side, sign in (("above", 1.0), ("below", -1.0))
         ]
+    if any(mnemonic(op) in STEPS for op in reference.body.block.ops):
+        kinds += [InputKind("other normal inputs", draw=number) for number in range(1, DRAWS)]
     return kinds
 
 
@@ -269,7 +289,11 @@ class DrawnFloats:
         self._factors = factors
         self._argument, self._number, self._kinds = argument, number, kinds
         self._type: ElementType = element_type_of(argument.type)
-        self._words = DrawnWords(shape_of(argument), [seed, 3, number])
+        # The first draw has the words that there are without a number of draws.
+        self._words = {
+            draw: DrawnWords(shape_of(argument), [seed, 3, number, *([draw] if draw else [])])
+            for draw in sorted({kind.draw for kind in kinds})
+        }
         self._scale = contraction(argument) ** -0.5
         self._activation = activation
         self._gain = is_gain(argument) and not activation
@@ -279,15 +303,11 @@ class DrawnFloats:
 
     def at(self, places: Sequence[AnyArray]) -> Floats:
         """The elements at arrays of indices, in f32."""
-        words = self._words.at(places)[0]
-        # Four words of 16 bits: their sum is nearly normal, with a variance of 4 / 12.
-        pieces = [(words >> np.uint64(16 * i)) & np.uint64(0xFFFF) for i in range(4)]
-        total = pieces[0] + pieces[1] + pieces[2] + pieces[3]
-        normal: Floats = (total.astype(np.float64) / 2.0**17 - 1.0) * LARGEST
+        normal = {draw: _normal(words.at(places)[0]) for draw, words in self._words.items()}
         channel = places[-1] if places else np.zeros(())
         row = places[-2] if len(places) > 1 else np.zeros(())
         runs = [
-            self._values(kind, normal, channel, row, self._raised(kind, places))
+            self._values(kind, normal[kind.draw], channel, row, self._raised(kind, places))
             * (factor if self._activation or not kind.scaled_data else 1.0)
             for kind, factor in zip(self._kinds, self._factors, strict=True)
         ]
@@ -323,12 +343,21 @@ class DrawnFloats:
             values = values * TINY
         if kind.zero and self._activation:
             values = np.zeros_like(values)
+        if kind.equal and self._activation:
+            values = np.full_like(values, EQUAL)
         values = values * self._scale
         if kind.masked is not None and self._sides is not None:
             size = (shape_of(self._argument) or (1,))[-1]
             chosen = kind.masked.holds(channel, row, size)
             values = np.where(chosen, self._sides[1], self._sides[0] + 0.0 * normal)
         return values
+
+
+def _normal(words: Words) -> Floats:
+    """Nearly normal numbers of random words: sums of four pieces of 16 bits, of variance 4 / 12."""
+    pieces = [(words >> np.uint64(16 * i)) & np.uint64(0xFFFF) for i in range(4)]
+    total = pieces[0] + pieces[1] + pieces[2] + pieces[3]
+    return (total.astype(np.float64) / 2.0**17 - 1.0) * LARGEST
 
 
 def drawn_inputs(

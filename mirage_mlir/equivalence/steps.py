@@ -55,13 +55,13 @@ def changed_step(reference: FuncOp, candidate: FuncOp) -> str | None:
     What it changes in the reference too is what its author wrote.
     """
     ours = IndexSteps(candidate)
-    found = _Arguments(candidate, ours.exact)
+    found = _Arguments(candidate, ours.exact, inverts=False)
     if not ours.changed and not any(found.exact.values()):
         return None
     theirs = IndexSteps(reference)
     if further := ours.changed - theirs.changed:
         return str(next(iter(further)))
-    allowed = _Arguments(reference, theirs.exact)
+    allowed = _Arguments(reference, theirs.exact, inverts=True)
     if not allowed.exact:
         return None
     for op, factors in found.exact.items():
@@ -84,9 +84,11 @@ class _Arguments:
 
     `exact` has the steps whose arguments may be whole numbers, each with what is multiplied by on
     the way to it that is none; `factors` has those of all steps, `constants` the other numbers.
+    Of a function that `inverts` roots itself no whole numbers are expected.
     """
 
-    def __init__(self, function: FuncOp, known: set[Operation]) -> None:
+    def __init__(self, function: FuncOp, known: set[Operation], *, inverts: bool) -> None:
+        self._inverts = inverts
         self._stored = dict(_stored_tiles(function))
         self.exact: dict[Operation, set[str]] = {}
         self.factors = set[str]()
@@ -114,7 +116,7 @@ class _Arguments:
                 continue
             if _name(op) == "rsqrt":
                 factors.add(ROOT)
-                exact = exact and op.name.startswith("threadblock.")
+                exact = exact and not self._inverts
             elif isinstance(op, kernel.ConstantOp):
                 # What a program adds or compares with, a candidate may multiply by: x > 0.3 y.
                 self.constants |= _rounded(op.value.value.data)

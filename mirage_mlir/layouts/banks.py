@@ -17,6 +17,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from mirage_mlir.layouts.digits import Digit, without
 from mirage_mlir.layouts.layout import (
     MMA_COLUMNS,
     MMA_DEPTH,
@@ -27,6 +28,8 @@ from mirage_mlir.layouts.layout import (
     RegisterLayout,
     SharedLayout,
     ceil_div,
+    largest_power_of_two_divisor,
+    power_of_two_at_least,
     round_up,
     swizzled_tile,
 )
@@ -110,6 +113,7 @@ class Spread:
         broadcast: whether the tile in memory has one row, and one column, for all of these.
         writes: whether they write; then one of several threads with an element does.
         start: row and column of the tile in memory where it begins.
+        lacks: a digit of the row number that rows of the tile in memory have not.
     """
 
     layout: RegisterLayout
@@ -117,9 +121,12 @@ class Spread:
     broadcast: tuple[bool, bool] = (False, False)
     writes: bool = False
     start: tuple[int, int] = (0, 0)
+    lacks: Digit | None = None
 
     def traffic(self, shared: SharedLayout, item: int) -> Traffic:
         """What one such access of a whole tile asks for."""
+        if (own := self.own) is not None:
+            return own.traffic(shared, item)
         if self.down:
             return self.exchanged.traffic(shared.transposed(), item)
         width = self.width
@@ -141,7 +148,21 @@ class Spread:
         aligned = gcd(width, shared.row, self.start[1] or width)
         if shared.copies > 1:
             aligned = gcd(aligned, shared.size)
-        return min(aligned, PIECE_BYTES // item)
+        return largest_power_of_two_divisor(aligned, PIECE_BYTES // item)
+
+    @property
+    def own(self) -> "Spread | None":
+        """
+        The same of the tile in memory, of which a thread reads once what it has again along the
+        digit that this one `lacks`; None where the layout does not keep that.
+        """
+        if self.lacks is None:
+            return None
+        (rows, columns), (step, size) = self.shape, self.lacks
+        # Nothing lies above the highest digit: there may be more threads than it has values.
+        most = power_of_two_at_least(size) if step * size == rows else size
+        layout = without(self.layout, Digit(step, most))
+        return None if layout is None else Spread(layout, (rows // size, columns))
 
     @property
     def down(self) -> bool:

@@ -183,3 +183,40 @@ def along_others(
             (vector, 0, 1),
         ),
     )
+
+
+def blocks_of_rows(
+    shape: tuple[int, ...], threads: int, inner: int, widest: int, *, below: int
+) -> RegisterLayout:
+    """
+    A layout in which each thread has blocks of rows: some of every `inner` ones, in several such.
+
+    Of tiles that lack the rows inside, or those above, it reads one for several of its rows.
+
+    Args:
+        shape: of the tile, in elements.
+        threads: of the block; those that are left repeat what others have.
+        inner: rows that make up a digit of the row number, and divide the rows.
+        widest: run of columns, in elements.
+        below: threads along those rows, a power of two; as many as divide them.
+    """
+    rows, columns = as_matrix(shape)
+    vector = largest_power_of_two_divisor(columns, widest)
+    groups, above = ceil_div(columns, vector), rows // inner
+    left = 1 << (threads.bit_length() - 1)
+    across = min(left, power_of_two_at_least(groups))
+    low = largest_power_of_two_divisor(inner, min(below, left // across))
+    high = min(left // (across * low), power_of_two_at_least(above))
+    bits: list[Position] = [(0, vector << k) for k in range(across.bit_length() - 1)]
+    bits += [(1 << k, 0) for k in range(low.bit_length() - 1)]
+    bits += [(inner << k, 0) for k in range(high.bit_length() - 1)]
+    bits += [(0, 0)] * ((threads - 1).bit_length() - len(bits))
+    return RegisterLayout(
+        tuple(bits),
+        (
+            (ceil_div(above, high), high * inner, 0),
+            (inner // low, low, 0),
+            (ceil_div(groups, across), 0, across * vector),
+            (vector, 0, 1),
+        ),
+    )

@@ -56,23 +56,28 @@ def reduced_from(op: Reduction, layout: RegisterLayout) -> Reduced | None:
     return Reduced(kept, lanes, [bit for bit in bits if bit >= LANE_BITS], digit)
 
 
-def reductions_in_place(
+def uses_in_place(
     value: SSAValue, layout: RegisterLayout
-) -> Iterator[tuple[Reduction, RegisterLayout]]:
+) -> Iterator[tuple[Reduction | threadblock.StoreOp, RegisterLayout]]:
     """
-    The reductions of a tile in `layout`, and of what threads make of it in their registers by
-    elementwise work and by reductions; with each the layout of its input.
+    The reductions and stores of a tile in `layout`, and of what threads make of it in their
+    registers by elementwise work and by reductions; with each the layout of its input.
     """
     for use in value.uses:
         user = use.operation
         if isinstance(user, ConvertLayoutOp):
             # It was put there for threads that cannot reduce the tile in their registers.
-            yield from reductions_in_place(user.result, layout)
+            yield from uses_in_place(user.result, layout)
+        elif isinstance(user, threadblock.AccumulateOp):
+            # A thread adds up what it has of the tile in each iteration.
+            yield from uses_in_place(user.result, layout)
         elif isinstance(user, thread.GraphOp):
             if threadblock.shape_of(user.results[0]) == threadblock.shape_of(value):
-                yield from reductions_in_place(user.results[0], layout)
+                yield from uses_in_place(user.results[0], layout)
+        elif isinstance(user, threadblock.StoreOp):
+            yield user, layout
         elif isinstance(user, Reduction):
             yield user, layout
             known = reduced_from(user, layout)
             if known is not None and not known.split:
-                yield from reductions_in_place(user.result, known.kept)
+                yield from uses_in_place(user.result, known.kept)

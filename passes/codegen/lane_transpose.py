@@ -19,7 +19,7 @@ from mirage_mlir.layouts.layout import RegisterLayout
 from mirage_mlir.passes.codegen.access import global_width
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.fragments import as_word, packed, unpacked
-from mirage_mlir.passes.codegen.reduction import exchange
+from mirage_mlir.passes.codegen.single_elements import exchange
 
 LANES = 4
 """Lanes that share 8 columns of a row."""

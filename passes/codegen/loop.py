@@ -44,7 +44,8 @@ from mirage_mlir.passes.codegen.matmul import hold, multiply
 from mirage_mlir.passes.codegen.mma_interleaving import Interleaving
 from mirage_mlir.passes.codegen.online_softmax import OnlineMaximum, StateKey, lowest, state_key
 from mirage_mlir.passes.codegen.operations import run_operation
-from mirage_mlir.passes.codegen.reduction import NEUTRAL, accumulate, rescaled
+from mirage_mlir.passes.codegen.reduction import accumulate, rescaled
+from mirage_mlir.passes.codegen.single_elements import NEUTRAL
 from mirage_mlir.passes.codegen.stage_positions import StagePosition
 from mirage_mlir.passes.codegen.tile_barriers import (
     await_tiles,

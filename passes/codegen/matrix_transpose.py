@@ -20,7 +20,7 @@ from mirage_mlir.passes.codegen.access import fetch, global_width
 from mirage_mlir.passes.codegen.context import KernelContext
 from mirage_mlir.passes.codegen.emitter import Condition
 from mirage_mlir.passes.codegen.fragments import as_word, packed, unpacked
-from mirage_mlir.passes.codegen.reduction import exchange
+from mirage_mlir.passes.codegen.single_elements import exchange
 
 LANE_BITS = ((2, 0), (4, 0), (0, 1), (0, 2), (0, 4))
 """The steps of the bits of the lane, in rows and columns, in the result of such a matmul."""

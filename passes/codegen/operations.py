@@ -32,11 +32,11 @@ from mirage_mlir.passes.codegen.loads import (
 from mirage_mlir.passes.codegen.matmul import multiply
 from mirage_mlir.passes.codegen.prefetch import prefetch
 from mirage_mlir.passes.codegen.reduction import (
-    NEUTRAL,
     block_partial_sum,
     layout_read_by,
     reduce,
 )
+from mirage_mlir.passes.codegen.single_elements import NEUTRAL
 from mirage_mlir.passes.codegen.split_k import store_partial_sum, total_of_partial_sums
 from mirage_mlir.passes.codegen.stores import store_slots
 from mirage_mlir.passes.codegen.streams import StreamPieces

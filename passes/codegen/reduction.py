@@ -1,16 +1,14 @@
 """Emits reductions over rows or columns: first in a thread, then in a warp, then over warps."""
 
-from math import ceil, prod
-
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from mirage_mlir.diagnostics import fail
-from mirage_mlir.dialects import nvvm, threadblock
+from mirage_mlir.dialects import threadblock
 from mirage_mlir.dialects.common import byte_width
-from mirage_mlir.dialects.layout import GlobalAttr, RegistersAttr, layout_of
-from mirage_mlir.layouts.layout import WARP_THREADS, Position, RegisterLayout, blocked
+from mirage_mlir.dialects.layout import RegistersAttr, layout_of
+from mirage_mlir.layouts.layout import Position, RegisterLayout, blocked
 from mirage_mlir.passes.analysis.buffers import shared_layout
 from mirage_mlir.passes.analysis.row_digits import Reduced, reduced_from
 from mirage_mlir.passes.analysis.tile_attributes import (
@@ -28,17 +26,18 @@ from mirage_mlir.passes.codegen.access import (
     combine,
     combined,
     fetch,
-    read_global,
-    read_shared,
 )
 from mirage_mlir.passes.codegen.addresses import shared_offset
 from mirage_mlir.passes.codegen.context import KernelContext
-from mirage_mlir.passes.codegen.emitter import Index, scaled_value
+from mirage_mlir.passes.codegen.emitter import scaled_value
 from mirage_mlir.passes.codegen.extent import Extents
 from mirage_mlir.passes.codegen.online_softmax import LOWEST, OnlineMaximum, scaled, state_key
-
-NEUTRAL = {"sum": 0.0, "max": float("-inf")}
-"""The neutral element of a sum and of a maximum."""
+from mirage_mlir.passes.codegen.single_elements import (
+    NEUTRAL,
+    exchange,
+    kind_of,
+    reduce_one_by_one,
+)
 
 CHAINS = 4
 """
@@ -47,11 +46,6 @@ for another. On an H200 RMSNorm of rows of 1,024 in f32, and its gradient, took 
 one chain. Rows of attention are two in a thread anyway; with two chains for each, 64 rows by
 256 keys in one warpgroup took 1.08.
 """
-
-
-def kind_of(op: Reduction) -> str:
-    """`sum` or `max`."""
-    return "sum" if isinstance(op, threadblock.ReduceSumOp) else "max"
 
 
 def layout_read_by(ctx: KernelContext, value: SSAValue) -> RegisterLayout:
@@ -229,82 +223,12 @@ def keep(ctx: KernelContext, op: Reduction, folded: dict[Position, SSAValue]) ->
     ctx.registers[op.result] = slots
 
 
-def reduce_one_by_one(ctx: KernelContext, op: Reduction) -> None:
-    """
-    Compute each element of the result by itself, for dims that are neither side.
-
-    Neighbouring lanes share the terms of an element where there are fewer elements than threads:
-    one thread for each took 16 us for 256 partial sums of 16 elements on an H200.
-    """
-    emit, kind, shape = ctx.emit, kind_of(op), threadblock.shape_of(op.input)
-    dims = op.dims.get_values()
-    kept = tuple(1 if dim in dims else size for dim, size in enumerate(shape))
-    gone = tuple(size if dim in dims else 1 for dim, size in enumerate(shape))
-    elements, terms = prod(kept), prod(gone)
-    lanes = lanes_of_an_element(elements, terms, ctx.threads)
-    part = emit.bits(ctx.thread, lanes - 1)
-    together = ctx.threads // lanes
-    for first in range(0, elements, together):
-        number = emit.add(emit.div(ctx.thread, lanes), first)
-        exists = first + together <= elements or emit.less(number, elements)
-        # Lanes without an element exchange with others, too.
-        corner = ctx.unravel(number if exists is True else emit.least(number, elements - 1), kept)
-
-        def iteration(
-            step: SSAValue, carried: list[SSAValue], corner: list[Index] = corner
-        ) -> list[SSAValue]:
-            term = emit.add(emit.mul(step, lanes), part)
-            inside = terms % lanes == 0 or emit.less(term, terms)
-            steps = ctx.unravel(term if inside is True else emit.least(term, terms - 1), gone)
-            indices = [emit.add(a, b) for a, b in zip(corner, steps, strict=True)]
-            value = emit.select(inside, element(ctx, op, indices), emit.f32(NEUTRAL[kind]))
-            return [combine(ctx, carried[0], value, kind)]
-
-        (total,) = emit.loop(ceil(terms / lanes), [emit.f32(NEUTRAL[kind])], iteration)
-        for bit in range(lanes.bit_length() - 1):
-            total = combine(ctx, total, exchange(ctx, total, 1 << bit), kind)
-        with emit.when(emit.all([exists, emit.equal(part, 0)])):
-            emit.store(emit.pointer(ctx.shared_pointer(op.result), number, f32), [total])
-
-
-def lanes_of_an_element(elements: int, terms: int, threads: int) -> int:
-    """How many lanes, a power of two, share the terms of each element of a result."""
-    lanes = 1
-    while 2 * lanes <= min(WARP_THREADS, terms, threads // elements):
-        lanes *= 2
-    return lanes
-
-
-def element(ctx: KernelContext, op: Reduction, indices: list[Index]) -> SSAValue:
-    """One element of a reduction's input in f32; the neutral one if it is invalid."""
-    emit, shape = ctx.emit, threadblock.shape_of(op.input)
-    extents = ctx.extents(op.input)
-    valid = emit.all(
-        [
-            emit.less(index, extent.limit)
-            for index, extent in zip(indices, extents, strict=True)
-            if extent
-        ]
-    )
-    row = ctx.row_of(indices, shape)
-    read = read_global if isinstance(layout_of(op.input), GlobalAttr) else read_shared
-    value = read(ctx, op.input, shape, row, indices[-1], 1)[0]
-    return emit.select(valid, as_f32(ctx, value), emit.f32(NEUTRAL[kind_of(op)]))
-
-
 def kept_position(
     ctx: KernelContext, layout: RegisterLayout, sides: tuple[bool, bool], place: Position
 ) -> tuple[int | SSAValue, int | SSAValue]:
     """Row and column of a folded value in the reduced tile."""
     row, column = ctx.at(layout, place)
     return (0 if sides[0] else row), (0 if sides[1] else column)
-
-
-def exchange(ctx: KernelContext, value: SSAValue, distance: int) -> SSAValue:
-    """The `value` of the lane at `distance`, a power of two: a butterfly shuffle."""
-    emit = ctx.emit
-    everyone, clamp = emit.i32(-1), emit.i32(WARP_THREADS - 1)
-    return emit.result(nvvm.ShflSyncOp(everyone, value, emit.i32(distance), clamp, "bfly"))
 
 
 def accumulate(

@@ -7,7 +7,7 @@ have all values of that part, they reduce in registers; else through shared memo
 reduction takes two barriers, and a block has little work between them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 
@@ -20,7 +20,7 @@ from mirage_mlir.layouts.layout import RegisterLayout, SharedLayout, as_matrix
 from mirage_mlir.passes.analysis.row_digits import (
     reduced_digit,
     reduced_from,
-    reductions_in_place,
+    uses_in_place,
 )
 from mirage_mlir.passes.analysis.tile_attributes import Reduction, registers_of, widest_run
 from mirage_mlir.passes.layouts.layout_costs import (
@@ -28,10 +28,8 @@ from mirage_mlir.passes.layouts.layout_costs import (
     INSTRUCTION_COST,
     conversion_cost,
 )
+from mirage_mlir.passes.layouts.row_blocks import most_slots
 from mirage_mlir.passes.layouts.tile_layouts import PASS_COST
-
-MOST_SLOTS = 256
-"""Elements of a tile in a thread, which is code for each; they are reduced as they are computed."""
 
 LANES = ((32, 1), (32, 4), (32, 32), (1, 32))
 """Candidates for how many lanes lie along columns and along what is reduced, at most."""
@@ -66,7 +64,8 @@ def digit_options(
     """Layouts for the result of `op` in which threads reduce it over a digit among themselves."""
     result, widest = op.results[0], widest_run(graph)
     shape = threadblock.shape_of(result)
-    found = [reduced_digit(user) for user, _ in reductions_in_place(result, registers_of(result))]
+    most, uses = most_slots(graph, op), uses_in_place(result, registers_of(result))
+    found = [reduced_digit(user) for user, _ in uses if isinstance(user, Reduction)]
     for digit, run, (across, inside) in product(
         dict.fromkeys(found), (widest, widest // 2, 1), LANES
     ):
@@ -74,24 +73,27 @@ def digit_options(
             layout = along_others(
                 shape, threads, digit, max(1, run), most_across=across, most_inside=inside
             )
-            if prod(count for count, _, _ in layout.slots) <= MOST_SLOTS:
+            if prod(count for count, _, _ in layout.slots) <= most:
                 yield layout
 
 
-def digit_cost(members: Sequence[Operation], layout: RegisterLayout, warps: int) -> int:
+def digit_cost(
+    members: Sequence[Operation],
+    layout: RegisterLayout,
+    cost: Callable[[Reduction | threadblock.StoreOp, RegisterLayout], int],
+) -> int:
     """
-    The cost of reductions of tiles that `members` make in `layout`: those over a digit, and those
-    before or behind one that do not use the tiles themselves.
+    The cost of what is done with tiles that `members` make in `layout`, and that they are not asked
+    for themselves: reductions over a digit, and those and stores before or behind one.
+
+    `cost` says what each costs in the layout of its input.
     """
-    found = list(reductions_in_place(members[0].results[0], layout))
-    if not any(reduced_digit(op) for op, _ in found):
+    found = list(uses_in_place(members[0].results[0], layout))
+    over_digits = {op for op, _ in found if isinstance(op, Reduction) and reduced_digit(op)}
+    if not over_digits:
         return 0
     direct = {use.operation for op in members for use in op.results[0].uses}
-    return sum(
-        reduction_cost(op, own, warps)
-        for op, own in found
-        if op not in direct or reduced_digit(op) is not None
-    )
+    return sum(cost(op, own) for op, own in found if op not in direct or op in over_digits)
 
 
 def reduction_cost(op: Reduction, layout: RegisterLayout, warps: int) -> int:

@@ -57,6 +57,7 @@ from mirage_mlir.passes.layouts.reduced_digits import (
     digit_options,
     reduction_cost,
 )
+from mirage_mlir.passes.layouts.row_blocks import block_options
 from mirage_mlir.passes.layouts.tile_layouts import TileLayouts, Use
 
 MINIMUM_GAIN = 0.1
@@ -219,6 +220,7 @@ class RegisterLayouts:
                 along = blocked((columns, rows), threads, widest, rows_first=first)
                 found.append(along.transposed())
         found += digit_options(self.graph, op, threads)
+        found += block_options(self.graph, op, threads)
         return list(dict.fromkeys(found))
 
     def is_permuted(self, op: thread.GraphOp) -> bool:
@@ -256,8 +258,14 @@ class RegisterLayouts:
             total += cost * self.tiles.times(op)
             for use in op.results[0].uses:
                 total += self.using(use.operation, layout) * self.tiles.times(use.operation)
-        by_digit = digit_cost(group.members, layout, warps)
-        return total + by_digit * self.tiles.times(group.first)
+        return total + digit_cost(group.members, layout, self.digit_use)
+
+    def digit_use(self, op: Reduction | threadblock.StoreOp, layout: RegisterLayout) -> int:
+        """The cost of a reduction over any rows or of a store, as often as a block does it."""
+        warps = ceil_div(self.tiles.threads, WARP_THREADS)
+        reduces = isinstance(op, Reduction)
+        cost = reduction_cost(op, layout, warps) if reduces else self.using(op, layout)
+        return cost * self.tiles.times(op)
 
     def reading(self, op: thread.GraphOp, value: SSAValue, layout: RegisterLayout) -> int:
         """The cost of reading an operand in place from device memory."""

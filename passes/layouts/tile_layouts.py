@@ -47,13 +47,13 @@ from mirage_mlir.passes.analysis.copy_shapes import copy_shape
 from mirage_mlir.passes.analysis.tensor_loads import boxed_layouts
 from mirage_mlir.passes.analysis.tile_attributes import (
     blocked_run,
-    broadcast_sides,
     exchanges_sides,
     maker,
     matmul_sizes,
     reduced_sides,
     uses_wgmma,
 )
+from mirage_mlir.passes.layouts.row_blocks import spread_over
 from mirage_mlir.passes.layouts.wgmma_operands import read_by_wgmma
 
 PASS_COST = 8
@@ -186,6 +186,8 @@ class TileLayouts:
         item = byte_width(buffer_element(op))
         asked = traffic(use.access, layout, item, use.transposed)
         cost = asked.passes * use.times * PASS_COST
+        if isinstance(use.access, Spread) and use.access.lacks is not None:
+            cost += asked.instructions * use.times * PASS_COST
         if layout.swizzle and isinstance(use.access, Spread):
             cost += asked.instructions * ADDRESS_COST
         return cost
@@ -242,8 +244,7 @@ class TileLayouts:
                 layout = layout_of(user.results[0])
                 assert isinstance(layout, RegistersAttr)
                 shape = threadblock.shape_of(user.results[0])
-                sides = broadcast_sides(threadblock.shape_of(value), shape) or (False, False)
-                return Spread(layout.layout, as_matrix(shape), sides)
+                return spread_over(layout.layout, threadblock.shape_of(value), shape)
             case threadblock.AccumulateOp() | ConvertLayoutOp() if index > 0:
                 return None
             case threadblock.ReduceSumOp() | threadblock.ReduceMaxOp():

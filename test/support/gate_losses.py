@@ -12,6 +12,7 @@ KINDS = {
     "first": InputKind("a first channel of 2e4", hot=True, first=True),
     "tiny": InputKind("inputs of 1e-5", tiny=True),
     "zero": InputKind("inputs of zero", zero=True),
+    "equal": InputKind("equal inputs", equal=True),
     "large": InputKind("large data", largest=True, scaled_data=True),
     "small": InputKind("small data", smallest=True, scaled_data=True),
     "masked": InputKind("masks of -inf over the first half", masked=Masked.FIRST),

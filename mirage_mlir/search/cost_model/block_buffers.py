@@ -297,16 +297,26 @@ class BlockBuffers(BlockThreads):
         """
         The bytes of partial results that warps exchange when they reduce the same rows or columns.
         """
-        total = self.tiling.zero
-        for edge in self.edges.values():
+        total = one_by_one = self.tiling.zero
+        for value, edge in self.edges.items():
             if edge.kind in REDUCTIONS:
-                total = total + F32_BYTES * self._partial_results(edge)
-        return total
+                total = total + F32_BYTES * self._partial_results(value, edge)
+                one_by_one = np.maximum(one_by_one, F32_BYTES * self._computed_alone(edge))
+        return total + one_by_one
 
-    def _partial_results(self, edge: Edge) -> Array:
+    def _computed_alone(self, edge: Edge) -> Array:
+        """The elements of which each sum over a part of the rows may be computed by itself."""
+        (operand,) = edge.operands
+        *rows, columns = self.positions.axes[operand]
+        others = [axis for axis in present(tuple(rows)) if axis != edge.axis]
+        if edge.axis == columns or not others:
+            return self.tiling.zero
+        return np.where(self.tiling.extent(others) > 1, self.tiling.volume(operand), 0.0)
+
+    def _partial_results(self, value: int, edge: Edge) -> Array:
         """
         The elements of partial results of one reduction; 0 where a single warp reduces each row or
-        column.
+        column, but for blocks that add up theirs.
         """
         (operand,) = edge.operands
         axes = self.positions.axes[operand]
@@ -316,7 +326,8 @@ class BlockBuffers(BlockThreads):
         else:
             copies = layout.down * layout.across / np.maximum(layout.across, WARP_THREADS)
             left = layout.columns
-        return np.where(copies > 1, copies * left, 0.0)
+        shares = self.tiling.mesh.shares if self.tiling.stage(value) is Stage.POST else 1
+        return np.where((copies > 1) | (np.asarray(shares) > 1), np.maximum(copies, 1) * left, 0.0)
 
     def _exchanged(self, held: Array) -> Array:
         exchange = [warps.exchange + warps.padding for warps in self.matmuls.values()]

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mirage_mlir.search.cost_model.fitted import ACROSS_MOST, ACROSS_READ, SINGLE_READ, VECTOR_READ
+from mirage_mlir.search.cost_model.fitted import (
+    ACROSS_MOST,
+    ACROSS_READ,
+    SINGLE_READ,
+    STRETCHED_SHARED,
+    VECTOR_READ,
+)
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.resources import Resources
 from mirage_mlir.search.program.program import Axes, Input, Kind
@@ -44,9 +50,18 @@ class ElementReads:
             return len(read) * VECTOR_READ + ACROSS_READ * column
         fastest = {axis for axis, _ in tensor.by_stride()[:1]}
         return sum(
-            VECTOR_READ if fastest.issubset(self.tiling.axes(operand)) else SINGLE_READ
+            VECTOR_READ * self._share(operand, edge)
+            if fastest.issubset(self.tiling.axes(operand))
+            else SINGLE_READ
             for operand in read
         )
+
+    def _share(self, operand: int, edge: Edge) -> float:
+        """The part of the reads of an operand that are left where rows of a thread share them."""
+        own = set(self.tiling.axes(operand))
+        others = {axis for each in edge.operands for axis in self.tiling.axes(each)}
+        stretched = len(own) > 1 and not others.issubset(own) and not self.resources.matmuls
+        return STRETCHED_SHARED if stretched else 1.0
 
     def _read_across(self, edge: Edge, largest: Input) -> str | None:
         """

@@ -45,11 +45,30 @@ VECTOR_READ, SINGLE_READ = 1.0, 12.0
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by
 threads instead of the tensor core took 4 times as long on an H200."""
 
-ROW_DIVISION = 16.0
-"""Scalar operations for each run of columns to take a row number apart, where a dimension is no
-power of two. On an H200 the distances of 2,048 points to as many others took 15.5 to 20.3 us in
-tiles of 1 by 512, 2 by 512 and 4 by 128 points, and 25 to 32 in those of 2 by 293 to 410 or 4 by
-248; by the other terms all take 10.7 to 11.6."""
+STRETCHED_SHARED, RAGGED_COLUMN = 0.4, 3.0
+"""What reads of stretched tiles in shared memory take of `VECTOR_READ`: a thread has blocks of rows
+there, and reads for several at once (`passes/layouts/row_blocks.py`). And the scalar operations to
+mask an element of such a tile in a loop whose last iteration has not all columns: on an H200
+classes by 12 features took 1.6 to 1.9 of what they take by the other terms in tiles of 8, in those
+of 2 and 4 0.7 to 1.2."""
+
+STRETCHED_READ, ROW_DIVISION = 4.0, 16.0
+"""Scalar operations for each run of columns that a thread reads of a tile which lacks a dimension
+of its rows, and to take a row number apart, where a dimension is no power of two. On an H200 the
+distances of 2,048 points to as many others took 15.5 to 20.3 us in tiles of 1 by 512, 2 by 512 and
+4 by 128 points, and 25 to 32 in those of 2 by 293 to 410 or 4 by 248; by the other terms all take
+10.7 to 11.6."""
+
+LANE_EXCHANGE = 5.0
+"""Scalar operations for a step of a reduction over lanes: a multiprocessor shuffles 32 elements a
+cycle, where it adds 128, and adds what came."""
+
+ONE_BY_ONE = 64.0
+"""Scalar operations for each element that is reduced over a part of the rows by way of shared
+memory: it is written and read by itself, between barriers, and so for the maximum that a softmax
+subtracts, which is not counted by itself. On an H200 soft assignments to 96 codes
+took 7.1 to 7.8 us in tiles of 4 vectors, and 5.0 to 5.5 in those of 20, whose warps have whole
+ones."""
 
 ACROSS_READ, ACROSS_MOST = 0.7, 180.0
 """Scalar operations that an element counts for where neighbouring threads read along a column of
@@ -188,6 +207,11 @@ COPY_LINE = 0.85e-9
 short it is. Tiles of 80 and 112 columns of f16 have boxes with lines of 16 columns, 32 bytes: on an
 H200 12 matmuls of 32 to 512 rows with many such lines took 0.8 to 1.0 ns for each, up to 36 us
 where the bytes take 20."""
+
+CLOSE_LINES, L2_LINE = 2.5, 128
+"""How many times as long lines take that are fewer bytes apart than a line of L2 has. On an H200
+tiles of 16-byte lines that are 64 bytes apart took 2.1 to 2.5 ns for each, 96 bytes apart 1.6 to
+2.2, and 192 bytes apart 0.8."""
 
 TOGETHER = 4
 """Power by which bytes and iterations add up to the time of copies: iterations that take three

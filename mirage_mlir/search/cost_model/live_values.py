@@ -47,7 +47,6 @@ class LiveValues:
         """The sums over the loop that every iteration brings to a new maximum."""
         self.moved = self._moved()
         """The tiles that go through shared memory to be transposed, or stretched for a store."""
-        self.live = self._live()
         self.asked = self._asked()
         self.kept: dict[int, Mask] = {}
         """For operands of tensor cores that may stay in registers, where they do."""
@@ -126,11 +125,20 @@ class LiveValues:
 
     # Registers
 
+    @cached_property
+    def live(self) -> Array:
+        """The largest number of elements that a block keeps in registers across a barrier."""
+        return self._live()
+
+    def _held(self, value: int) -> Array:
+        """The registers of all threads that hold a value, at least."""
+        return self.tiling.volume(value)
+
     def _live(self) -> Array:
         """The largest number of elements that a block keeps in registers across a barrier."""
         place = {value: i for i, value in enumerate(self.derivation.values)}
         kept = [
-            (place[value], self._last_use(value, place), self.tiling.volume(value))
+            (place[value], self._last_use(value, place), self._held(value))
             for value, edge in self.edges.items()
             if edge.kind not in (Kind.INPUT, Kind.CONSTANT) and not self._folded(value)
         ]

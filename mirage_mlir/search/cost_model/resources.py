@@ -15,9 +15,9 @@ from mirage_mlir.decisions.registers import (
 )
 from mirage_mlir.decisions.wgmma import FEWER_SUMS, MAX_SUMS
 from mirage_mlir.layouts.layout import WARP_THREADS
-from mirage_mlir.search.cost_model.block_buffers import BlockBuffers
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import REDUCTIONS, Mask
+from mirage_mlir.search.cost_model.thread_rows import ThreadRows
 from mirage_mlir.search.cost_model.tiling import Tiling
 from mirage_mlir.search.cost_model.warps import DEPTH
 from mirage_mlir.search.cost_model.written_tiles import fit_each_other
@@ -82,7 +82,7 @@ REDUCTION_WAITS = 3
 memory one after the other."""
 
 
-class Resources(BlockBuffers):
+class Resources(ThreadRows):
     """Computes the resources of one derivation; arrays have an entry for each combination."""
 
     def __init__(self, tiling: Tiling, derivation: Derivation) -> None:
@@ -101,9 +101,9 @@ class Resources(BlockBuffers):
             beside = MAX_LIVE_BESIDE_PRODUCER if alone else MAX_LIVE_OF_SEVERAL
             most = np.where(self.grouped, beside, most)
         most = np.where(self.walks, MAX_LIVE_WALKING, most)
-        kept = self.live <= most * self.threads
+        kept = self.live + self.folded <= most * self.threads
         able = self._askable() & self._reducible() & self._short()
-        return shared & kept & able & self._writable()
+        return shared & kept & able & self._are_few() & self._writable()
 
     @property
     def crowded(self) -> Mask:
@@ -143,7 +143,7 @@ class Resources(BlockBuffers):
                 registers = np.maximum(registers, registers - self.live + 2 * held * self.threads)
                 registers = np.minimum(registers * self._read_ahead(), MAX_REGISTERS * self.threads)
         else:
-            registers = np.maximum(COPIES_OF_LIVE * self.live, self.asked)
+            registers = np.maximum(COPIES_OF_LIVE * self.live + self.folded, self.asked)
             registers = registers + (self.fetched + OTHER_REGISTERS) * self.threads
         self.registers = np.ceil(registers / self.threads)
         limit = self._most_registers()
@@ -185,7 +185,7 @@ class Resources(BlockBuffers):
         most = (MAX_REGISTERS - OTHER_REGISTERS) * self.threads
         # What spills in a loop does so in each iteration.
         looped = self.tiling.mesh.iterations > 1
-        kept = np.where(looped, COPIES_OF_LIVE * self.live, 0.0)
+        kept = np.where(looped, COPIES_OF_LIVE * self.live + self.folded, 0.0)
         return np.maximum(kept, self.asked) <= np.minimum(room, most)
 
     def _reducible(self) -> Mask:

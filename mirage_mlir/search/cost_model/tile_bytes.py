@@ -11,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirage_mlir.layouts.layout import MMA_DEPTH, SWIZZLED_LINES, SWIZZLES
+from mirage_mlir.search.cost_model.fitted import CLOSE_LINES, L2_LINE
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.program.program import Input
-from mirage_mlir.targets.tensor_map import MAX_BOX, SHARED_ALIGNMENT, box_side, is_worth_boxes
+from mirage_mlir.targets.tensor_map import (
+    MAX_BOX,
+    SHARED_ALIGNMENT,
+    box_side,
+    is_worth_boxes,
+)
 
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
@@ -148,6 +154,15 @@ def _boxes_down(rows: Array, line: Array) -> Array:
     return boxes
 
 
+def _apart(tiling: Tiling, value: int, tensor: Input) -> Array:
+    """The bytes from one line of a box to the next, up to those of a line of L2."""
+    apart, item = tiling.one * L2_LINE, item_bytes(tensor.element_type)
+    for axis, stride in tensor.by_stride()[1:]:
+        if axis in tiling.axes(value) and 0 < stride * item < L2_LINE:
+            apart = np.where(tiling.extent([axis]) > 1, np.minimum(apart, stride * item), apart)
+    return apart
+
+
 def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     item = item_bytes(tensor.element_type)
     rows, columns = _lines(tiling, value, tensor)
@@ -159,7 +174,9 @@ def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     panel = np.where(swizzle == 0, line, swizzle)
     boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * _boxes_down(rows, panel)
     lines = np.where(single | (swizzle == 0), rows, rows * line / np.maximum(swizzle, 1))
-    worth = is_worth_boxes(boxes, rows * line / boxes)
+    apart = _apart(tiling, value, tensor)
+    worth = is_worth_boxes(boxes, rows * line / boxes, apart)
+    lines = lines * np.where(apart < L2_LINE, CLOSE_LINES, 1.0)
     # Panels start at whole swizzles of eight lines.
     rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
     alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)

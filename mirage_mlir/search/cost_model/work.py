@@ -34,8 +34,9 @@ from mirage_mlir.search.cost_model.fitted import (
 )
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.live_values import ACCUMULATIONS, REDUCTIONS, Mask
+from mirage_mlir.search.cost_model.reduction_work import reduction_work
 from mirage_mlir.search.cost_model.resources import Resources
-from mirage_mlir.search.cost_model.row_divisions import RowDivisions
+from mirage_mlir.search.cost_model.stretched_rows import StretchedRows
 from mirage_mlir.search.cost_model.tile_bytes import VECTOR, contiguous
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes
 from mirage_mlir.search.cost_model.warps import DEPTH
@@ -95,7 +96,7 @@ class WorkCount:
         self._parts: dict[Memory, Array] = {}
         """Bytes of parts of tensors that are read for the first time."""
         self.reads = ElementReads(self.resources)
-        self.rows = RowDivisions(self.resources)
+        self.rows = StretchedRows(self.resources)
 
     def count(self) -> None:
         """Add up the work of all values."""
@@ -138,7 +139,8 @@ class WorkCount:
             self._add_matmul(value, edge)
         elif edge.kind in REDUCTIONS:
             operand = edge.operands[0]
-            work.scalar = work.scalar + self.tiling.volume(operand) * self.tiling.iterations(value)
+            reduced = self.tiling.volume(operand) * self.tiling.iterations(value)
+            work.scalar = work.scalar + reduced * reduction_work(self.resources, edge)
         elif edge.kind in ACCUMULATIONS:
             if self.resources.edges[edge.operands[0]].kind is not Kind.MATMUL:
                 iterations = self.tiling.mesh.iterations

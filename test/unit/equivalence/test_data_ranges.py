@@ -67,6 +67,70 @@ UNSAFE = """
 %r = sqrt %m : 8x1 -> 8x1
 """
 
+RANGE = """
+%l = reduce_max %0 {dims = array<i64: 1>} : 8x32 -> 8x1
+%n = neg %0 : 8x32 -> 8x32
+%k = reduce_max %n {dims = array<i64: 1>} : 8x32 -> 8x1
+%s = neg %k : 8x1 -> 8x1
+%c = constant {value = 1.0e-08 : f32} : 1x1
+"""
+GUARDED_LAST = (
+    RANGE
+    + """
+%d = sub %l, %s : 8x1 8x1 -> 8x1
+%g = add %d, %c : 8x1 1x1 -> 8x1
+%f = sub %0, %s : 8x32 8x1 -> 8x32
+%r = div %f, %g : 8x32 8x1 -> 8x32
+"""
+)
+GUARDED_FIRST = (
+    RANGE
+    + """
+%d = add %l, %c : 8x1 1x1 -> 8x1
+%g = sub %d, %s : 8x1 8x1 -> 8x1
+%f = sub %0, %s : 8x32 8x1 -> 8x32
+%r = div %f, %g : 8x32 8x1 -> 8x32
+"""
+)
+PARTS_OF_LARGEST = """
+%l = reduce_max %0 {dims = array<i64: 1>} : 4x41 -> 4x1
+%d = div %0, %l : 4x41 4x1 -> 4x41
+%s = scale %d {factor = 2.55e+02 : f32} : 4x41 -> 4x41
+%r = floor %s : 4x41 -> 4x41
+"""
+SCALED_FIRST = """
+%l = reduce_max %0 {dims = array<i64: 1>} : 4x41 -> 4x1
+%s = scale %0 {factor = 2.55e+02 : f32} : 4x41 -> 4x41
+%d = div %s, %l : 4x41 4x1 -> 4x41
+%r = floor %d : 4x41 -> 4x41
+"""
+
+
+def test_guards_of_differences() -> None:
+    """Of rows of equal elements a guard is all of the divisor, unless their size absorbs it."""
+    assert not loss("equal", "8x32", "8x32", GUARDED_LAST, GUARDED_FIRST).acceptable
+    assert loss("equal", "8x32", "8x32", GUARDED_LAST, GUARDED_LAST).acceptable
+    assert loss("normal", "8x32", "8x32", GUARDED_LAST, GUARDED_FIRST).acceptable
+    assert compare("8x32", "8x32", GUARDED_LAST, GUARDED_FIRST).verdict is Verdict.INACCURATE
+
+
+def test_floors_of_parts_of_the_largest() -> None:
+    """The largest is 255 whole parts of itself, if it is divided first; one draw may not tell."""
+    assert compare("4x41", "4x41", PARTS_OF_LARGEST, SCALED_FIRST).verdict is Verdict.INACCURATE
+    assert compare("4x41", "4x41", PARTS_OF_LARGEST, PARTS_OF_LARGEST).verdict is Verdict.EQUAL
+
+
+@pytest.mark.parametrize("step", ["floor", "round"])
+def test_steps_of_products_with_inverse_roots(step: str) -> None:
+    """Of 41 over the root of 1681 they are 1 where that is divided by."""
+    root = "%a = abs %1 : 4x16 -> 4x16\n"
+    divided = "%s = sqrt %a : 4x16 -> 4x16\n%q = div %0, %s : 4x16 4x16 -> 4x16\n"
+    multiplied = "%s = rsqrt %a : 4x16 -> 4x16\n%q = mul %0, %s : 4x16 4x16 -> 4x16\n"
+    result = f"%r = {step} %q : 4x16 -> 4x16"
+    bodies = [root + each + result for each in (divided, multiplied)]
+    assert compare("4x16 4x16", "4x16", *bodies).verdict is Verdict.INACCURATE
+    assert compare("4x16 4x16", "4x16", bodies[1], bodies[1]).verdict is Verdict.EQUAL
+
 
 @pytest.mark.parametrize("kind", ["zero", "large", "small"])
 def test_powers_of_what_is_divided(kind: str) -> None:

@@ -19,6 +19,7 @@ from mirage_mlir.layouts.banks import (
     count,
     traffic,
 )
+from mirage_mlir.layouts.digits import Digit, blocks_of_rows
 from mirage_mlir.layouts.layout import (
     PIECE_BYTES,
     SharedLayout,
@@ -177,3 +178,25 @@ def test_some_slots_of_a_large_tile_stand_for_all() -> None:
     assert (small.repeats, large.repeats) == (1, 2)
     for shared in (SharedLayout(516, 1, 516 * 128), SharedLayout(1, 128, 512 * 128)):
         assert traffic(large, shared, 2) == traffic(small, shared, 2) * 2
+
+
+def test_rows_of_a_thread_share_reads() -> None:
+    """Of 48 by 40 pairs a thread has 6 by 10: it reads 6 rows of one tile and 10 of the other."""
+    layout = blocks_of_rows((48, 40, 4), 32, 40, 4, below=4)
+    whole = Spread(layout, (48 * 40, 4))
+    outer, inner = (
+        Spread(layout, whole.shape, lacks=digit) for digit in (Digit(1, 40), Digit(40, 48))
+    )
+    assert outer.own is not None
+    assert inner.own is not None
+    assert (outer.own.shape, inner.own.shape) == ((48, 4), (40, 4))
+    tile = SharedLayout(4, 1, 48 * 40 * 4)
+    assert whole.traffic(tile, 4).instructions == 60
+    assert outer.traffic(tile, 4).instructions == 6
+    assert inner.traffic(tile, 4).instructions == 10
+
+
+def test_layouts_that_do_not_keep_what_is_lacking() -> None:
+    layout = blocked((48, 40, 4), 32, 4)
+    spread = Spread(layout, (48 * 40, 4), lacks=Digit(1, 40))
+    assert spread.own is None

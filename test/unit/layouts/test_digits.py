@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mirage_mlir.layouts.digits import (
     Digit,
     along_others,
+    blocks_of_rows,
     digit_over,
     keeps,
     stretched_digit,
@@ -50,6 +51,22 @@ def test_layouts_that_keep_a_digit(
         row, _ = layout.position(thread)
         for down, _ in layout.offsets:
             assert digit.value(row + down) == digit.value(row) + digit.value(down)
+
+
+@given(SHAPES, st.integers(1, 5), THREADS, st.sampled_from([1, 4, 32]), st.booleans())
+def test_blocks_of_rows(
+    shape: tuple[int, ...], columns: int, threads: int, below: int, together: bool
+) -> None:
+    """Every element has a thread, and a thread has the same rows inside of each that are above."""
+    tile = (*shape, 4 * columns)
+    inner = prod(shape[1:]) if together else shape[2]
+    layout = blocks_of_rows(tile, threads, inner, 4, below=below)
+    assert set(product(range(prod(shape)), range(4 * columns))) <= set(elements(layout))
+    for thread in range(layout.size):
+        row, _ = layout.position(thread)
+        places = [divmod(row + down, inner) for down, _ in layout.offsets]
+        above, inside = {place for place, _ in places}, {place for _, place in places}
+        assert {*places} == {*product(above, inside)}
 
 
 @given(SHAPES, st.integers(1, 5), THREADS)

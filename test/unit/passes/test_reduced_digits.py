@@ -116,3 +116,48 @@ def test_threads_of_one_warp_reduce(name: str) -> None:
     """Distances, maxima and sums are in registers: no thread waits for another warp."""
     module = alone(first(PROGRAMS[name]))
     assert barriers(lower(module)) <= 1
+
+
+def in_a_loop(points: int) -> str:
+    """Distances in two blocks, of so many points each, by their sums over 96 others."""
+    tile = f"!threadblock.tile<{points}x96x2xf32>"
+    sums, total = f"!threadblock.tile<{points}x96x1xf32>", f"!threadblock.tile<{points}x1x1xf32>"
+    given, other = f"tensor<{2 * points}x1x8xf32>", "tensor<96x8xf32>"
+    result = f"tensor<{2 * points}x96x1xf32>"
+    one, two = f"!threadblock.tile<{points}x1x2xf32>", "!threadblock.tile<96x2xf32>"
+    return f"""
+func.func @f(%x: {given}, %y: {other}) -> {result} {{
+  %1 = kernel.graph_defined ins(%x, %y) grid [2] loop [4] {{
+  ^bb0(%2: {given}, %3: {other}):
+    %4 = threadblock.load %2 grid_map [0] loop_map [2] : ({given}) -> {one}
+    %5 = threadblock.load %3 grid_map [_] loop_map [1] : ({other}) -> {two}
+    %6 = threadblock.sub %4, %5 : ({one}, {two}) -> {tile}
+    %7 = threadblock.square %6 : ({tile}) -> {tile}
+    %8 = threadblock.accumulate %7 : ({tile}) -> {tile}
+    %9 = threadblock.reduce_sum %8 {{dims = array<i64: 2>}} : ({tile}) -> {sums}
+    %10 = threadblock.reduce_sum %9 {{dims = array<i64: 1>}} : ({sums}) -> {total}
+    %11 = threadblock.div %9, %10 : ({sums}, {total}) -> {sums}
+    threadblock.store %11 grid_map [0] : {sums}
+  }} : ({given}, {other}) -> {result}
+  func.return %1 : {result}
+}}"""
+
+
+def divisions(kernels: gpu.ModuleOp) -> int:
+    """How many divisions of whole numbers there are."""
+    return sum(op.name in ("arith.divui", "arith.remui") for op in kernels.walk())
+
+
+@pytest.mark.parametrize("points", [59, 2])
+def test_blocks_of_pairs(points: int) -> None:
+    """
+    Threads find no pair by a division for it; of two points no warp has all 96 pairs, whose sum is
+    computed by itself.
+    """
+    function = function_in(in_a_loop(points))
+    inputs = draw(function)
+    (wanted,) = run_function(function, inputs)
+    kernels = lower(alone(function))
+    assert divisions(kernels) < 12
+    (result,) = run_kernels(kernels, inputs)
+    assert_close(np.asarray(result), np.asarray(wanted, np.float64), 1e-5)
