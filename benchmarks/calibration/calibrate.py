@@ -252,15 +252,17 @@ def compact(path: Path, wanted: Sequence[Case], target: str) -> int:
 
     Programs that it does not have stay as they are.
     """
-    from calibration.compact import TIMED, compacted, write
+    from calibration.compact import compacted, file_of, write
 
-    grouped, known = read_rows(path), json.loads(TIMED.read_text())
-    found = {
-        case.name: compacted(case, grouped[case.name], target)
-        for case in wanted
-        if case.name in grouped
-    }
-    write(known | {name: timed for name, timed in found.items() if timed is not None})
+    grouped = read_rows(path)
+    for file in sorted({file_of(case) for case in wanted}):
+        known = json.loads(file.read_text()) if file.exists() else {}
+        found = {
+            case.name: compacted(case, grouped[case.name], target)
+            for case in wanted
+            if case.name in grouped and file_of(case) == file
+        }
+        write(known | {name: timed for name, timed in found.items() if timed is not None}, file)
     return 0
 
 

@@ -21,6 +21,14 @@ FEWEST = 4
 
 TIMED = Path(__file__).parent / "timed.json"
 
+PAIRS = Path(__file__).parent / "pairs.json"
+"""The same of programs over pairs, and of short rows, which are ranked less well."""
+
+
+def file_of(case: Case) -> Path:
+    """The file that has the timed kernels of a program."""
+    return PAIRS if case.program == "pairs" else TIMED
+
 
 def compacted(case: Case, rows: Sequence["Row"], target: str) -> Timed | None:
     """The kernels of a program that were timed and that a search of now still makes."""

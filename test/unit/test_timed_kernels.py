@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from calibration.calibrate import cases
-from calibration.compact import TIMED
+from calibration.compact import PAIRS, TIMED
 from calibration.first import FIRST, models
 from calibration.timed import Timed, modelled, ranks_of
 
@@ -21,6 +21,9 @@ PROGRAMS: dict[str, Timed] = json.loads(TIMED.read_text())
 
 AT_FIRST: dict[str, Timed] = json.loads(FIRST.read_text())
 """What searches put first: nearly alike in the model."""
+
+OVER_PAIRS: dict[str, Timed] = json.loads(PAIRS.read_text())
+"""Tiles that others are stretched over, and short rows."""
 
 CASES = {case.name: case for case in (*cases(), *models())}
 
@@ -35,9 +38,9 @@ def now(name: str, timed: Timed, target: Target = H200) -> tuple[float, float]:
     return ranks_of(pairs)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *OVER_PAIRS])
 def test_ranks(name: str) -> None:
-    timed = PROGRAMS[name]
+    timed = (PROGRAMS | OVER_PAIRS)[name]
     rank, regret = now(name, timed)
     assert rank >= timed["rank"] - ROUNDING, f"rank correlation {rank:.3f}"
     assert regret <= timed["regret"] + ROUNDING, f"first over fastest {regret:.3f}"
@@ -55,6 +58,13 @@ def test_first_ones_are_fast() -> None:
     assert len(regrets) >= 15
     assert sum(regrets) / len(regrets) < 1.08
     assert max(regrets) < 1.3
+
+
+def test_first_ones_over_pairs() -> None:
+    regrets = [timed["regret"] for timed in OVER_PAIRS.values()]
+    assert len(regrets) >= 12
+    assert sum(regrets) / len(regrets) < 1.1
+    assert max(regrets) < 1.5
 
 
 def test_most_are_ranked_well() -> None:

@@ -45,7 +45,7 @@ VECTOR_READ, SINGLE_READ = 1.0, 12.0
 neighbours at once and where it does not: its address, the load and the conversion. A matmul by
 threads instead of the tensor core took 4 times as long on an H200."""
 
-STRETCHED_SHARED, RAGGED_COLUMN = 0.4, 3.0
+STRETCHED_SHARED, RAGGED_COLUMN = 0.4, 6.0
 """What reads of stretched tiles in shared memory take of `VECTOR_READ`: a thread has blocks of rows
 there, and reads for several at once (`passes/layouts/row_blocks.py`). And the scalar operations to
 mask an element of such a tile in a loop whose last iteration has not all columns: on an H200

@@ -25,8 +25,10 @@ def reduction_work(resources: Resources, edge: Edge) -> Array | float:
     if axis in rows[1:] and not resources.matmuls:
         above = tiling.extent(present(tuple(rows[: rows.index(axis)])))
         # The lanes of one warp have all that is reduced, or it goes through shared memory.
-        lanes = resources.threads / powers_of_two_at_least(above)
-        return np.where((above > 1) & (lanes > WARP_THREADS), ONE_BY_ONE, 1.0)
+        lanes, terms = resources.threads / powers_of_two_at_least(above), tiling.extent([axis])
+        odd = (terms != powers_of_two_at_least(terms)) & (tiling.mesh.iterations <= 1)
+        alone = odd | (lanes > WARP_THREADS)
+        return np.where((above > 1) & alone, ONE_BY_ONE, 1.0)
     read = [tensor for tensor in tiling.program.inputs if axis in tensor.axes]
     is_along = axis == resources.positions.axes[operand][-1]
     is_along = is_along and all(axis == tensor.axes[-1] for tensor in read)

@@ -53,7 +53,8 @@ class StretchedRows:
             return 0.0
         self._ragged.add(axes)
         ragged = self.tiling.program.sizes[axis] % self.tiling.mesh.tiles[axis] > 0
-        return np.where(ragged, RAGGED_COLUMN, 0.0)
+        long = [self.tiling.extent([row]) > 1 for row in present(axes[:-1])]
+        return np.where(ragged & (np.sum(long, axis=0) > 1), RAGGED_COLUMN, 0.0)
 
     def _reads(self, axes: Axes, rows: tuple[str, ...], edge: Edge) -> Array | float:
         """The work to find and read the rows of operands that threads read in place."""
