@@ -15,6 +15,7 @@ import gpu
 from calibration.first import keep_first
 from calibration.ranks import mean_error, regret, spearman
 from calibration.sample import Sample, samples
+from calibration.timed import Timed
 from kernels.case import Bar, Case
 from kernels.programs import (
     add_rmsnorm_linear,
@@ -256,7 +257,7 @@ def compact(path: Path, wanted: Sequence[Case], target: str) -> int:
 
     grouped = read_rows(path)
     for file in sorted({file_of(case) for case in wanted}):
-        known = json.loads(file.read_text()) if file.exists() else {}
+        known: dict[str, Timed] = json.loads(file.read_text())
         found = {
             case.name: compacted(case, grouped[case.name], target)
             for case in wanted
