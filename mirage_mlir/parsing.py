@@ -168,6 +168,8 @@ class LocatingParser(Parser):
                 # Reported at the end of the file; the place to look at is the first use.
                 name = next(iter(self.forward_ssa_references))
                 self.raise_error(f"use of undeclared value %{name}", self.first_use[name])
+            if error.msg.strip() == "in block definition":
+                self.raise_error("expected an operation, or '}' at the end of a region")
             raise
         except RecursionError:
             self.raise_error("nested too deep")

@@ -76,6 +76,9 @@ def read_source(path: str) -> Source:
         raise InputError(f"{name}:{line}:{column}: error: not UTF-8 text") from error
 
 
+CANNOT_OPEN = "cannot open output file '{}': {}"
+
+
 class Output:
     """
     Where the result goes: standard output as it comes, or a file, whole or not at all.
@@ -101,7 +104,7 @@ class Output:
         elif not os.access(path if path.exists() else folder, os.W_OK):
             problem = "Permission denied"
         if problem is not None:
-            raise UsageError(f"cannot open output file '{path}': {problem}")
+            raise UsageError(CANNOT_OPEN.format(path, problem))
 
     def write(self, data: bytes) -> None:
         if self.path is not None:
@@ -114,7 +117,11 @@ class Output:
         """Make what was written the content of the file."""
         if self.path is None:
             return
-        if self.path.exists() and not self.path.is_file():
-            self.path.write_bytes(b"".join(self.parts))  # a device or a pipe
-        else:
-            write_whole(self.path.resolve(), b"".join(self.parts))
+        try:
+            if self.path.exists() and not self.path.is_file():
+                self.path.write_bytes(b"".join(self.parts))  # a device or a pipe
+            else:
+                write_whole(self.path.resolve(), b"".join(self.parts))
+        except FileNotFoundError as error:
+            # Some file systems, as /proc, say only then that they take no file.
+            raise UsageError(CANNOT_OPEN.format(self.path, error.strerror)) from error

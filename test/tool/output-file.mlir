@@ -11,6 +11,7 @@
 // RUN: echo "builtin.module {}" | mirage-opt -o /dev/null
 // RUN: echo "builtin.module {}" | not mirage-opt -o %t/none/x.mlir 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: echo "builtin.module {}" | not mirage-opt -o %t 2>&1 | filecheck %s --check-prefix=DIRECTORY
+// RUN: echo "builtin.module {}" | not mirage-opt -o /proc/x.mlir 2>&1 | filecheck %s --check-prefix=MISSING
 
 // OLD:         old
 // NOTHING-NOT: module

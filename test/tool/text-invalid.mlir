@@ -38,3 +38,10 @@ func.func @été() { func.return }
 
 // expected-error @below {{dense attribute of 1000000000000 elements, more than 4194304}}
 "test.op"() {a = dense<1> : tensor<1000000000000xi8>} : () -> ()
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{expected an operation, or '}' at the end of a region}}
+  )
+}
