@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from mirage_mlir.decisions.copies import NARROWEST_COPY
+from mirage_mlir.decisions.copies import NARROWEST_COPY, are_close
 from mirage_mlir.decisions.multicast import sharing_blocks
 from mirage_mlir.diagnostics import fail
 from mirage_mlir.dialects import kernel, threadblock
@@ -50,7 +50,8 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
         if isinstance(op, threadblock.LoadOp) and (op in kept or goes_to_shared(op, stages))
     ]
     staged = [op for op in loads if is_staged(op)]
-    boxed = [op for op in loads if target.has_tma and boxes_of(op)]
+    multiplies = any(isinstance(op, threadblock.MatmulOp) for op in graph.body.block.ops)
+    boxed = [op for op in loads if target.has_tma and has_boxes(op, multiplies=multiplies)]
     # One thread starts all copies of an iteration, or all threads do.
     pipelined = bool(staged) and all(op in boxed for op in staged) and not walks(graph)
     for op in loads:
@@ -62,6 +63,13 @@ def select(graph: kernel.GraphDefinedOp, target: Target) -> None:
     if pipelined and target.has_multicast:
         share_loads(graph, staged)
     select_eviction_priorities(graph, target)
+
+
+def has_boxes(op: threadblock.LoadOp, *, multiplies: bool) -> bool:
+    """Whether tensor copies may fetch a tile, in a kernel that `multiplies` or not."""
+    strides = [boxes.line_stride for boxes in boxes_of(op)]
+    close = [each is not None and bool(are_close(each, multiplies=multiplies)) for each in strides]
+    return not all(close)
 
 
 def copy_of_threads(op: threadblock.LoadOp) -> str:
@@ -147,6 +155,9 @@ class SelectCopiesPass(GraphPass):
     loop that reads and writes whole rows has its tiles copied by all threads, too, and so have rows
     that lie over a cluster and are read again behind their sums. A load
     without `copy` is read in place: its tile is read once, and by no MMA.
+
+    All threads copy lines of 16 bytes next to each other, too, in a kernel without matmuls: tensor
+    copies take long for each.
 
     Blocks along a grid axis that a tile does not depend on load the same tile. In a cluster of such
     blocks, which a graph has if it says so (`cluster [2, 1]`), each copies a part of the tile to

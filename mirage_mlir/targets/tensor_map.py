@@ -42,11 +42,6 @@ LEAST_BOX_BYTES = 1024
 """Of the boxes of tiles that have many: 2 x 32 boxes of 512 bytes in each iteration of a loop took
 longer to start than to fetch, 135 us where device memory takes 92."""
 
-LEAST_STRIDE = 32
-"""Bytes from one line of a box to the next: a sector of L2. On an H200 sums over 1,100 rows of 16
-bytes, for each of 900 points, took 28 to 32 us where tensor copies fetched the rows, nearly 4 ns
-for each line of a box, and 3.4 to 4 where threads did. Lines of 16 bytes that are apart take 1."""
-
 
 @dataclass(frozen=True)
 class TensorMap:
@@ -73,6 +68,12 @@ class TensorMap:
     def box_bytes(self) -> int:
         """Bytes that one copy writes, whether they lie in the tensor or not."""
         return prod(self.box) * self.element
+
+    @property
+    def line_stride(self) -> int | None:
+        """Bytes from one line of a box to the next; None where it has one line."""
+        sides = zip(self.strides, self.box[1:], strict=True)
+        return min((stride for stride, side in sides if side > 1), default=None)
 
 
 @dataclass(frozen=True)
@@ -142,20 +143,13 @@ def tensor_map(
     if box is None or map_strides is None or max(dims) > MAX_SIZE:
         return None
     found = TensorMap(dims, map_strides, (panel, *box), swizzle, item, axes)
-    long = [stride for stride, side in zip(map_strides, box, strict=True) if side > 1]
-    stride = min(long, default=LEAST_STRIDE)
-    worth = is_worth_boxes(len(box_starts(found, tile)), found.box_bytes, stride)
-    return found if worth else None
+    return found if is_worth_boxes(len(box_starts(found, tile)), found.box_bytes) else None
 
 
-def is_worth_boxes(boxes: ArrayLike, box_bytes: ArrayLike, stride: ArrayLike) -> NDArray[np.bool_]:
-    """
-    Whether tensor copies should fetch tiles of so many boxes of so many bytes, whose lines are so
-    many bytes apart.
-    """
+def is_worth_boxes(boxes: ArrayLike, box_bytes: ArrayLike) -> NDArray[np.bool_]:
+    """Whether tensor copies should fetch tiles of so many boxes of so many bytes."""
     boxes, large = np.asarray(boxes), np.asarray(box_bytes) >= LEAST_BOX_BYTES
-    apart = np.asarray(stride) >= LEAST_STRIDE
-    return (boxes <= np.where(large, MAX_BOXES, MANY_BOXES)) & apart
+    return boxes <= np.where(large, MAX_BOXES, MANY_BOXES)
 
 
 def _line_box(sizes: Sequence[int], line_bytes: int) -> tuple[int, ...] | None:

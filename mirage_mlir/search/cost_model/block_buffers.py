@@ -11,6 +11,7 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from mirage_mlir.decisions.copies import (
+    are_close,
     are_fetched,
     fetched_words,
     is_realigned,
@@ -101,7 +102,9 @@ class BlockBuffers(BlockThreads):
         loads = self._loads() if self.tiling.target.has_tma else []
         if not loads:
             return np.zeros_like(self.tiling.one, np.bool_)
-        fits = [boxed_tile(self.tiling, v, t).fits for v, t in loads]
+        boxed = [boxed_tile(self.tiling, v, t) for v, t in loads]
+        multiplies = bool(self.matmuls)
+        fits = [each.fits & ~are_close(each.apart, multiplies=multiplies) for each in boxed]
         return np.logical_and.reduce(fits, axis=0) & ~self.walks
 
     def _sums(self) -> list[Array | float]:

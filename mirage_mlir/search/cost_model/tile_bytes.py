@@ -49,6 +49,8 @@ class Boxed(NamedTuple):
     """How many boxes it is."""
     lines: Array
     """Lines of these boxes together."""
+    apart: Array
+    """Bytes from one line to the next, up to those of a line of L2."""
 
 
 def contiguous(tiling: Tiling, tensor: Input) -> Contiguous:
@@ -174,12 +176,12 @@ def _boxed_tile(tiling: Tiling, value: int, tensor: Input) -> Boxed:
     panel = np.where(swizzle == 0, line, swizzle)
     boxes = np.where(single, 1, line / np.maximum(swizzle, 1)) * _boxes_down(rows, panel)
     lines = np.where(single | (swizzle == 0), rows, rows * line / np.maximum(swizzle, 1))
+    worth = is_worth_boxes(boxes, rows * line / boxes)
     apart = _apart(tiling, value, tensor)
-    worth = is_worth_boxes(boxes, rows * line / boxes, apart)
     lines = lines * np.where(apart < L2_LINE, CLOSE_LINES, 1.0)
     # Panels start at whole swizzles of eight lines.
     rows = np.where(~single & (line > swizzle), round_up(rows, SWIZZLED_LINES), rows)
     alignment = np.maximum(SWIZZLED_LINES * swizzle, SHARED_ALIGNMENT)
     fits = (line % VECTOR == 0) & (contiguous(tiling, tensor).vector == VECTOR)
     stored = np.ceil(rows * line / alignment) * alignment
-    return Boxed(stored, fits & worth, boxes, lines)
+    return Boxed(stored, fits & worth, boxes, lines, apart)

@@ -147,7 +147,6 @@ def test_repeated_dims_need_no_coordinate() -> None:
         ((4, 64, 64), (0, 64, 1), 0, (2, 16, 64), 2),  # the same lines twice
         ((2,) * 5 + (64,), (1024, 512, 256, 128, 64, 1), 0, (1,) * 5 + (64,), 5),  # six dims
         ((4096, 64), (64, 1), 0, (257 * 4, 8), 1),  # boxes of 4 lines of 16 bytes
-        ((4096, 8), (8, 1), 0, (64, 8), 1),  # lines of 16 bytes next to each other
     ],
 )
 def test_what_no_tensor_copy_can_fetch(
@@ -156,9 +155,11 @@ def test_what_no_tensor_copy_can_fetch(
     assert tensor_map(shape, strides, offset, tile, 2, run_dim) is None
 
 
-def test_short_lines_that_are_apart() -> None:
-    assert tensor_map((4096, 64), (64, 1), 0, (64, 8), 2, 1) is not None
-    assert tensor_map((4096, 8), (8, 1), 0, (1, 8), 2, 1) is not None
+@pytest.mark.parametrize(("columns", "rows", "stride"), [(8, 64, 16), (64, 64, 128), (8, 1, None)])
+def test_lines_of_16_bytes(columns: int, rows: int, stride: int | None) -> None:
+    found = tensor_map((4096, columns), (columns, 1), 0, (rows, 8), 2, 1)
+    assert found is not None
+    assert found.line_stride == stride
 
 
 @pytest.mark.parametrize(
