@@ -183,7 +183,6 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
     name = "inputs as small as the program bears"
     kinds.append(InputKind(name, smallest=True, scaled_data=wide))
     kinds.append(InputKind("inputs of zero", zero=True))
-    kinds.append(InputKind("equal inputs", equal=True))
     if exponentials:
         kinds.append(InputKind("arguments of exp up to 1e4", scores=SCORES))
         selects = any(map(selects_lowest, reference.body.block.ops))
@@ -209,6 +208,7 @@ def kinds_of(reference: FuncOp, *, exponentials: bool, narrow: bool = False) -> 
             for each in named_elements(reference)
             for side, sign in (("above", 1.0), ("below", -1.0))
         ]
+    kinds.append(InputKind("equal inputs", equal=True))
     if any(mnemonic(op) in STEPS for op in reference.body.block.ops):
         kinds += [InputKind("other normal inputs", draw=number) for number in range(1, DRAWS)]
     return kinds
