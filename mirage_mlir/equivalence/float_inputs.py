@@ -24,6 +24,7 @@ from mirage_mlir.equivalence.mask_inputs import is_mask, selects_lowest, two_sid
 from mirage_mlir.equivalence.named_elements import Named, named_elements
 from mirage_mlir.equivalence.residues import Words
 from mirage_mlir.equivalence.sample import Dims
+from mirage_mlir.equivalence.steps import STEPS
 from mirage_mlir.interpreters.dims import Dim
 from mirage_mlir.interpreters.domain import AnyArray, ElementType
 from mirage_mlir.interpreters.float_domain import Floats, round_to
@@ -84,8 +85,6 @@ DRAWS = 12
 """How often inputs are drawn for programs that take floors or compare: where a row is divided by
 its largest element, one element of it is on a step, and rounding takes one in six of them off it
 where the order of operations is another."""
-
-STEPS = ("floor", "ceil", "round", "compare")
 
 SATURATING = 14.0
 """Distance from zero at which a sigmoid is 1 but for 8e-7: what is left is lost to 1 minus it."""

@@ -59,12 +59,17 @@ def layout_over_part(op: Reduction) -> RegistersAttr | SharedAttr:
 
 
 def digit_options(
-    graph: kernel.GraphDefinedOp, op: thread.GraphOp, threads: int
+    graph: kernel.GraphDefinedOp, op: thread.GraphOp, threads: int, *, looped: bool
 ) -> Iterator[RegisterLayout]:
-    """Layouts for the result of `op` in which threads reduce it over a digit among themselves."""
+    """
+    Layouts for the result of `op` in which threads reduce it over a digit among themselves.
+
+    `looped` says whether each iteration of a loop computes it.
+    """
     result, widest = op.results[0], widest_run(graph)
     shape = threadblock.shape_of(result)
-    most, uses = most_slots(graph, op), uses_in_place(result, registers_of(result))
+    most = most_slots(op, looped=looped)
+    uses = uses_in_place(result, registers_of(result))
     found = [reduced_digit(user) for user, _ in uses if isinstance(user, Reduction)]
     for digit, run, (across, inside) in product(
         dict.fromkeys(found), (widest, widest // 2, 1), LANES

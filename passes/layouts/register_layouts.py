@@ -24,6 +24,7 @@ from mirage_mlir.dialects.layout import (
     SharedAttr,
     layout_of,
 )
+from mirage_mlir.dialects.threadblock import Stage
 from mirage_mlir.layouts.banks import Spread
 from mirage_mlir.layouts.layout import (
     WARP_THREADS,
@@ -219,8 +220,11 @@ class RegisterLayouts:
             for first in FIRST:
                 along = blocked((columns, rows), threads, widest, rows_first=first)
                 found.append(along.transposed())
-        found += digit_options(self.graph, op, threads)
-        found += block_options(self.graph, op, threads)
+        looped = self.tiles.stages[op.results[0]] is Stage.LOOP
+        found += digit_options(self.graph, op, threads, looped=looped)
+        if looped:
+            # Threads that read in place find in L1 what they read before, and wait once.
+            found += block_options(op, threads)
         return list(dict.fromkeys(found))
 
     def is_permuted(self, op: thread.GraphOp) -> bool:

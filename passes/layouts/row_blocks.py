@@ -9,8 +9,7 @@ reads 126, and divides for each by 168 to know which.
 from collections.abc import Iterator
 from itertools import product
 
-from mirage_mlir.dialects import kernel, thread, threadblock
-from mirage_mlir.dialects.threadblock import Stage
+from mirage_mlir.dialects import thread, threadblock
 from mirage_mlir.layouts.banks import Spread
 from mirage_mlir.layouts.digits import Digit, blocks_of_rows, stretched_digit
 from mirage_mlir.layouts.layout import RegisterLayout, as_matrix
@@ -35,25 +34,17 @@ def spread_over(layout: RegisterLayout, own: tuple[int, ...], shape: tuple[int, 
     return Spread(layout, as_matrix(shape), sides or (False, False), lacks=lacks)
 
 
-def most_slots(graph: kernel.GraphDefinedOp, op: thread.GraphOp) -> float:
-    """The most elements that a thread may have of the result of `op`."""
-    result = op.results[0]
-    looped = threadblock.stages(graph)[result] is Stage.LOOP
-    return MORE_SLOTS * len(registers_of(result).offsets) if looped else MOST_SLOTS
+def most_slots(op: thread.GraphOp, *, looped: bool) -> float:
+    """The most elements that a thread may have of the result of `op`, in a loop or not."""
+    return MORE_SLOTS * len(registers_of(op.results[0]).offsets) if looped else MOST_SLOTS
 
 
-def block_options(
-    graph: kernel.GraphDefinedOp, op: thread.GraphOp, threads: int
-) -> Iterator[RegisterLayout]:
+def block_options(op: thread.GraphOp, threads: int) -> Iterator[RegisterLayout]:
     """
     Layouts for the result of `op`, in a loop, that keep the digits which its operands lack, where
     its own does not.
-
-    Threads that read in place find again in L1 what they read before, and wait once.
     """
-    result, most = op.results[0], most_slots(graph, op)
-    if threadblock.stages(graph)[result] is not Stage.LOOP:
-        return
+    result, most = op.results[0], most_slots(op, looped=True)
     present, shape = registers_of(result), threadblock.shape_of(result)
     reads = [spread_over(present, threadblock.shape_of(value), shape) for value in op.operands]
     if all(read.lacks is None or read.own is not None for read in reads):

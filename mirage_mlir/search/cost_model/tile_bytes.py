@@ -15,12 +15,7 @@ from mirage_mlir.search.cost_model.fitted import CLOSE_LINES, L2_LINE
 from mirage_mlir.search.cost_model.instantiate import Array
 from mirage_mlir.search.cost_model.tiling import Tiling, item_bytes, round_up
 from mirage_mlir.search.program.program import Input
-from mirage_mlir.targets.tensor_map import (
-    MAX_BOX,
-    SHARED_ALIGNMENT,
-    box_side,
-    is_worth_boxes,
-)
+from mirage_mlir.targets.tensor_map import MAX_BOX, SHARED_ALIGNMENT, box_side, is_worth_boxes
 
 VECTOR = 16
 """Bytes that a thread copies at once, where addresses are multiples of it."""
